@@ -1,0 +1,53 @@
+import type { Principal } from "../auth/principal.js";
+
+/** Options of `createHost`, `serve(dir, …)` and, as flags and variables, of `server.mjs`. */
+export interface HostOptions {
+  /** Default 3000; 0 lets the system pick. */
+  readonly port?: number;
+  /** Default `127.0.0.1`. */
+  readonly host?: string;
+  /** `multi` (default) mounts each agent at `/<slug>`; `single` serves one agent at `/`. */
+  readonly mode?: "single" | "multi";
+  /** Default `.bdk` in the working directory (bundle) or the project (serve). */
+  readonly stateRoot?: string;
+  /** Replaces the loopback policy with a bearer token, compared in constant time. */
+  readonly authToken?: string;
+  readonly operatorToken?: string;
+  /** Admits everyone; for demos on trusted networks. */
+  readonly allowAnonymous?: boolean;
+  readonly dev?: boolean;
+  readonly playground?: boolean;
+  readonly docs?: boolean;
+  readonly schedules?: boolean;
+  /** Overrides every agent's model: `offline`, `openai/gpt-5`, … */
+  readonly model?: string;
+  /** Shapes `playgroundUrl` and `traceUrl`. */
+  readonly publicUrl?: string;
+  /** Folder of static `playground/` and `docs/`, beside the bundle. */
+  readonly assets?: string;
+  /** Where server log lines go besides the ring buffer behind `/v1/logs`; default stderr. */
+  readonly log?: (line: LogLine) => void;
+  /** Body limit in bytes for JSON routes; default 1 MiB. */
+  readonly bodyLimit?: number;
+}
+
+export interface LogLine {
+  readonly seq: number;
+  /** ISO-8601. */
+  readonly at: string;
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly message: string;
+}
+
+/** A running host. */
+export interface HostHandle {
+  /** `http://127.0.0.1:3000`, without a trailing slash. */
+  readonly url: string;
+  readonly port: number;
+  /** Mounted agents and the URLs to print. */
+  readonly agents: readonly { readonly slug: string; readonly name: string; readonly url: string; readonly playgroundUrl?: string }[];
+  /** Stops accepting, lets turns settle up to a limit, flushes. */
+  close(): Promise<void>;
+}
+
+export type { Principal };

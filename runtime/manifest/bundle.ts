@@ -1,0 +1,13 @@
+import type { Manifest } from "./schema.js";
+
+/**
+ * What an emitted bundle hands to the runtime: the manifest, and the code that the manifest's ids name.
+ * Built by `compiler/emit`, read by `runtime/host`; also what `bdk dev` swaps.
+ */
+export interface AgentBundle {
+  readonly manifest: Manifest;
+  /** By slug, then by entry id (`tool:approve_pr`): the default export of that module. */
+  readonly definitions: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** By slug, then by `sha256` of the manifest's file entries: the bytes, base64 (seeds, skill siblings). */
+  readonly files: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
