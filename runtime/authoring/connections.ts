@@ -1,0 +1,67 @@
+/** `bot/mcp-connections/<name>.ts` and `bot/host-connections/<name>.ts`: MCP servers the agent may use. */
+
+interface SharedConnectionConfig {
+  readonly description?: string | undefined;
+  /** Lists each of the server's tools to the model under its own name. Default false. */
+  readonly advertiseTools?: boolean | undefined;
+  /** Which of the server's tools may be used. Default: all. */
+  readonly tools?: { readonly allow?: readonly string[]; readonly block?: readonly string[] } | undefined;
+  /** Tools that only read, and so may run in dry runs. */
+  readonly readTools?: readonly string[] | undefined;
+}
+
+/** A server reached over HTTP. `${NAME}` in a header stays as written and is filled in each time a client opens. */
+export interface HttpConnection extends SharedConnectionConfig {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Uses the tokens that `bdk mcp oauth <name>` stored. */
+  readonly oauth?: true | undefined;
+  readonly command?: never;
+  readonly agent?: never;
+  readonly cursorAccount?: never;
+}
+
+/** A server started as a child process. `${NAME}` in `env` is filled in at start. */
+export interface StdioConnection extends SharedConnectionConfig {
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly url?: never;
+  readonly agent?: never;
+  readonly cursorAccount?: never;
+}
+
+/** Another agent of the same host, by its slug. */
+export interface PeerConnection extends SharedConnectionConfig {
+  readonly agent: string;
+  readonly url?: never;
+  readonly command?: never;
+  readonly cursorAccount?: never;
+}
+
+/** @deprecated Servers of a Cursor account; a private service, refused when used. */
+export interface CursorAccountConnection extends SharedConnectionConfig {
+  readonly cursorAccount: true;
+  readonly servers?: readonly string[] | undefined;
+  readonly url?: never;
+  readonly command?: never;
+  readonly agent?: never;
+}
+
+export type ConnectionConfig = HttpConnection | StdioConnection | PeerConnection | CursorAccountConnection;
+
+/** What `defineConnection` returns. */
+export type ConnectionDefinition = ConnectionConfig & { readonly __agentServe: "connection" };
+
+/**
+ * Connects to an MCP server.
+ *
+ * @example
+ * export default defineConnection({
+ *   url: "https://mcp.linear.app/mcp",
+ *   headers: { Authorization: "Bearer ${LINEAR_TOKEN}" },
+ * });
+ */
+export function defineConnection(config: ConnectionConfig): ConnectionDefinition {
+  return { ...config, __agentServe: "connection" };
+}
