@@ -59,7 +59,7 @@ export type ToolInput<S> = S extends StandardSchema ? InferOutput<S> : RawToolIn
 export type ToolInputBound<S> = S extends StandardSchema ? InferOutput<S> : unknown;
 
 /** What `execute` must return for an `outputSchema`. */
-export type ToolOutput<O> = O extends StandardSchema ? InferInput<O> | ToolResultEnvelope : ToolExecuteResult;
+export type ToolOutput<O> = ToolResultEnvelope | (O extends StandardSchema ? InferInput<O> : ToolExecuteResult);
 
 /** A tool, as its file writes it. */
 export interface ToolConfig<S, O, I> {
