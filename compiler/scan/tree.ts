@@ -12,15 +12,20 @@ export interface PackageRef {
 /** One thing that the slot table found: a file or folder with a kind and a name, nothing read yet. */
 export interface Entry {
   readonly kind: Kind;
-  /** Short name from the path: `approve_pr`, `audit/usage`; empty for single-file slots. */
+  /**
+   * Short name from the path: `approve_pr`, `audit/usage`, the path of a seed below its folder, the file stem of a part
+   * of `instructions/`; empty for single-file slots.
+   */
   readonly name: string;
-  /** The defining file, POSIX, relative to the project root. */
+  /** The defining file, POSIX, relative to the source root. */
   readonly file: string;
-  /** Files that belong to it: a skill's siblings, the parts of `instructions/`, a subagent's files. Sorted by bytes. */
+  /** Files that belong to it besides `file`: a skill's siblings. In byte order. */
   readonly files: readonly string[];
   readonly layer: Layer;
   /** Namespace of the mount that brings it (extension and overlay layers). */
   readonly mount?: string;
+  /** The subagent whose folder it stands in (its instructions). */
+  readonly subagent?: string;
   readonly package?: PackageRef;
 }
 
@@ -34,6 +39,14 @@ export interface AgentTree {
   /** `bot` or `agent`. */
   readonly base: "bot" | "agent";
   readonly entries: readonly Entry[];
+  /** Files in a slot whose ending it does not take: data for a module beside them, or definitions gone astray. */
+  readonly strays: readonly Stray[];
+}
+
+/** A file that stands in a slot's folder without being an entry of it. */
+export interface Stray {
+  readonly kind: Kind;
+  readonly file: string;
 }
 
 /** Phase 1's value. `mode` is `single` for one project, `multi` for a folder of several. */

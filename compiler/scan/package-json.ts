@@ -1,0 +1,27 @@
+import { diagnostic, type Result } from "../diagnostics/diagnostic.js";
+import { joinPath, type ProjectSource, SourceError } from "../source.js";
+
+/** `name` of the folder's package.json; undefined without one. */
+export function readPackageName(source: ProjectSource, dir: string): Result<string | undefined> {
+  const file = joinPath(dir, "package.json");
+  if (!source.exists(file)) return { value: undefined, diagnostics: [] };
+  let text = "";
+  try {
+    text = source.readText(file);
+    const manifest: unknown = JSON.parse(text);
+    const name = typeof manifest === "object" && manifest !== null && "name" in manifest ? manifest.name : undefined;
+    return { value: typeof name === "string" && name !== "" ? name : undefined, diagnostics: [] };
+  } catch (error) {
+    if (!(error instanceof SourceError || error instanceof SyntaxError)) throw error;
+    const at = { file, ...placeIn(text, error.message) };
+    const report = diagnostic("badPackageJson", { message: `${file} can't be read: ${error.message}`, at });
+    return { value: undefined, diagnostics: [report] };
+  }
+}
+
+/** Line and column of the offset that V8's JSON errors mention; the end of the text when they mention none. */
+function placeIn(text: string, message: string): { line: number; column: number } {
+  const offset = Number(/at position (\d+)/.exec(message)?.[1] ?? text.length);
+  const before = text.slice(0, offset).split("\n");
+  return { line: before.length, column: (before.at(-1) ?? "").length + 1 };
+}

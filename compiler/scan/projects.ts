@@ -1,0 +1,79 @@
+import path from "node:path";
+import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
+import { joinPath, type ProjectSource } from "../source.js";
+import { checkSlug, slugOf } from "./names.js";
+import { readPackageName } from "./package-json.js";
+
+/** A project folder: one that holds `bot/` or `agent/`. */
+export interface FoundProject {
+  readonly slug: string;
+  readonly name: string;
+  readonly dir: string;
+  readonly base: "bot" | "agent";
+}
+
+export interface FoundProjects {
+  readonly mode: "single" | "multi";
+  readonly projects: readonly FoundProject[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const bases = ["bot", "agent"] as const;
+
+/** The project at the root, or else those in the folders directly below it. */
+export function findProjects(source: ProjectSource): FoundProjects {
+  const diagnostics: Diagnostic[] = [];
+  const single = baseOf(source, "", diagnostics);
+  if (single !== undefined)
+    return { mode: "single", projects: [singleProject(source, single, diagnostics)], diagnostics };
+
+  const projects: FoundProject[] = [];
+  for (const child of source.list("")) {
+    if (child.type !== "folder" || child.name.startsWith(".") || child.name === "node_modules") continue;
+    const base = baseOf(source, child.name, diagnostics);
+    if (base === undefined) continue;
+    const at = startOf(joinPath(child.name, base));
+    diagnostics.push(...checkSlug(child.name, at, "rename the folder: its name is the agent's slug in URLs"));
+    const manifest = readPackageName(source, child.name);
+    diagnostics.push(...manifest.diagnostics);
+    projects.push({ slug: child.name, name: manifest.value ?? child.name, dir: child.name, base });
+  }
+  if (projects.length === 0) {
+    diagnostics.push(
+      diagnostic("noProject", {
+        message: "found neither bot/ nor agent/ here, nor in a folder directly below",
+        at: startOf("bot/instructions.md"),
+        help: "run `bdk init` to start a project, or point --dir at the folder that holds bot/",
+      }),
+    );
+  }
+  return { mode: projects.length === 0 ? "single" : "multi", projects, diagnostics };
+}
+
+function singleProject(source: ProjectSource, base: FoundProject["base"], diagnostics: Diagnostic[]): FoundProject {
+  const manifest = readPackageName(source, "");
+  diagnostics.push(...manifest.diagnostics);
+  const slug = slugOf(manifest.value);
+  diagnostics.push(
+    ...checkSlug(slug, startOf("package.json"), "change `name` in package.json: it gives the agent's slug in URLs"),
+  );
+  return { slug, name: manifest.value ?? path.basename(source.root), dir: "", base };
+}
+
+function baseOf(source: ProjectSource, dir: string, diagnostics: Diagnostic[]): FoundProject["base"] | undefined {
+  const present = bases.filter((base) => source.typeOf(joinPath(dir, base)) === "folder");
+  if (present.length > 1) {
+    diagnostics.push(
+      diagnostic("bothRoots", {
+        message: `${dir === "" ? "the project" : `${dir}/`} has both bot/ and agent/`,
+        at: startOf(joinPath(dir, "agent")),
+        help: "keep one: move what is in agent/ to bot/",
+      }),
+    );
+  }
+  return present[0];
+}
+
+function startOf(file: string): Span {
+  return { file, line: 1, column: 1 };
+}

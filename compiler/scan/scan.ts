@@ -1,0 +1,60 @@
+import type { Diagnostic, Result } from "../diagnostics/diagnostic.js";
+import { diagnostic } from "../diagnostics/diagnostic.js";
+import { joinPath, type ProjectSource } from "../source.js";
+import { type Found, gather } from "./found.js";
+import { scanLayer } from "./layer.js";
+import { type FoundProject, findProjects } from "./projects.js";
+import type { AgentTree, ProjectTree } from "./tree.js";
+
+/**
+ * Phase 1: lists what is where, by the slot table alone. Reads no file but package.json.
+ *
+ * @example
+ * const { value: tree, diagnostics } = scan(diskSource("my-bot"));
+ * tree.agents[0]?.entries; // [{ kind: "tool", name: "approve_pr", file: "bot/tools/approve_pr.ts", … }]
+ */
+export function scan(source: ProjectSource): Result<ProjectTree> {
+  const { mode, projects, diagnostics } = findProjects(source);
+  const scanned = projects.map((project) => scanProject(source, project));
+  return {
+    value: { mode, agents: scanned.map(({ value }) => value) },
+    diagnostics: [...diagnostics, ...scanned.flatMap((each) => each.diagnostics)],
+  };
+}
+
+function scanProject(source: ProjectSource, project: FoundProject): Result<AgentTree> {
+  const found = gather([
+    scanLayer(source, {
+      dir: joinPath(project.dir, project.base),
+      scope: "base",
+      contributor: "project",
+      layer: "project",
+    }),
+    scanLayer(source, { dir: project.dir, scope: "project", contributor: "project", layer: "project" }),
+  ]);
+  return {
+    value: {
+      slug: project.slug,
+      name: project.name,
+      dir: project.dir,
+      base: project.base,
+      entries: found.entries,
+      strays: found.strays,
+    },
+    diagnostics: [...found.diagnostics, ...checkEvals(project, found)],
+  };
+}
+
+/** Evals share their settings through one file, which has to be there as soon as there is an eval. */
+function checkEvals(project: FoundProject, found: Found): readonly Diagnostic[] {
+  const first = found.entries.find((entry) => entry.kind === "eval");
+  if (first === undefined || found.entries.some((entry) => entry.kind === "eval-config")) return [];
+  const file = joinPath(project.dir, "evals/evals.config.ts");
+  return [
+    diagnostic("evalConfigMissing", {
+      message: `there are evals, but no ${file}`,
+      at: { file: first.file, line: 1, column: 1 },
+      help: `create ${file}: export default defineEvalConfig({ maxConcurrency: 10 })`,
+    }),
+  ];
+}

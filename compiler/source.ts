@@ -1,0 +1,203 @@
+/**
+ * Where project files come from: a folder on disk, or a map in memory. The only reader of files in `compiler/`.
+ *
+ * Paths are POSIX and relative to `root`; `""` is the root itself. Listings come in byte order of the names, whatever
+ * order the directory has. A path whose real place lies outside the boundary is never read.
+ */
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import path from "node:path";
+
+/**
+ * One name in a folder. `outside` is a link that leads out of the boundary, `broken` one that leads nowhere (or
+ * something that is neither file nor folder).
+ */
+export interface SourceEntry {
+  readonly name: string;
+  readonly type: "file" | "folder" | "outside" | "broken";
+}
+
+export interface ProjectSource {
+  /** Absolute path of the folder. */
+  readonly root: string;
+  /** Names in a folder, in byte order; empty when there is no such folder. */
+  list(dir: string): readonly SourceEntry[];
+  /** UTF-8 text without a byte order mark. @throws {SourceError} when it can't be read. */
+  readText(file: string): string;
+  /** @throws {SourceError} when it can't be read. */
+  readBytes(file: string): Uint8Array;
+  /** What stands at the path, if anything that may be read does. */
+  typeOf(file: string): "file" | "folder" | undefined;
+  exists(file: string): boolean;
+  /** Absolute path with all links resolved. @throws {SourceError} when there is nothing there. */
+  realpath(file: string): string;
+}
+
+/** A file that should be there could not be read. `file` is relative to the source's root. */
+export class SourceError extends Error {
+  override readonly name = "SourceError";
+  readonly file: string;
+
+  constructor(file: string, reason: string, cause?: unknown) {
+    super(reason, cause === undefined ? undefined : { cause });
+    this.file = file;
+  }
+}
+
+/**
+ * A folder on disk.
+ *
+ * @param boundary Folder that nothing is read outside of; default: the root. Give a workspace's root to let a package
+ * of it import from its siblings.
+ */
+export function diskSource(root: string, boundary: string = root): ProjectSource {
+  const absolute = path.resolve(root);
+  const limit = realpathSync(boundary);
+
+  const locate = (file: string): string => {
+    const real = realpathSync(path.join(absolute, file));
+    if (!isWithin(limit, real)) throw new SourceError(file, "it lies outside the project");
+    return real;
+  };
+  const attempt = <T>(file: string, read: (real: string) => T): T => {
+    try {
+      return read(locate(file));
+    } catch (error) {
+      if (error instanceof SourceError) throw error;
+      throw new SourceError(file, systemReason(error), error);
+    }
+  };
+  const typeOf = (file: string): SourceEntry["type"] => {
+    try {
+      const stats = statSync(locate(file));
+      return stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "broken";
+    } catch (error) {
+      return error instanceof SourceError ? "outside" : "broken";
+    }
+  };
+  /** A link to a folder that the path to it already went through would be walked for ever. */
+  const leadsBack = (dir: string, name: string): boolean => {
+    const target = locate(joinPath(dir, name));
+    for (let folder = dir; ; folder = parentOf(folder)) {
+      if (locate(folder) === target) return true;
+      if (folder === "") return false;
+    }
+  };
+
+  return {
+    root: absolute,
+    list(dir) {
+      if (typeOf(dir) !== "folder") return [];
+      const found = attempt(dir, (real) => readdirSync(real, { withFileTypes: true }));
+      return found
+        .map((each): SourceEntry => {
+          if (!each.isSymbolicLink()) {
+            return { name: each.name, type: each.isFile() ? "file" : each.isDirectory() ? "folder" : "broken" };
+          }
+          const type = typeOf(joinPath(dir, each.name));
+          return { name: each.name, type: type === "folder" && leadsBack(dir, each.name) ? "broken" : type };
+        })
+        .sort((a, b) => compareBytes(a.name, b.name));
+    },
+    readText: (file) => decode(attempt(file, (real) => readFileSync(real))),
+    readBytes: (file) => attempt(file, (real) => readFileSync(real)),
+    typeOf: (file) => readable(typeOf(file)),
+    exists: (file) => readable(typeOf(file)) !== undefined,
+    realpath: (file) => attempt(file, (real) => real),
+  };
+}
+
+/**
+ * A project in memory, for tests and for callers that generate one.
+ *
+ * @example memorySource({ "package.json": "{}", "bot/instructions.md": "You are brief." })
+ */
+export function memorySource(files: Readonly<Record<string, string | Uint8Array>>, root = "/project"): ProjectSource {
+  const contents = new Map(Object.entries(files));
+  const folders = new Map<string, Map<string, SourceEntry>>([["", new Map()]]);
+  for (const file of contents.keys()) {
+    let child: SourceEntry = { name: path.posix.basename(file), type: "file" };
+    for (let dir = parentOf(file); ; dir = parentOf(dir)) {
+      const names = folders.get(dir) ?? new Map<string, SourceEntry>();
+      folders.set(dir, names.set(child.name, child));
+      if (dir === "") break;
+      child = { name: path.posix.basename(dir), type: "folder" };
+    }
+  }
+
+  const clean = (file: string): string => joinPath("", file);
+  const read = (file: string): string | Uint8Array => {
+    const found = contents.get(clean(file));
+    if (found === undefined) throw new SourceError(file, "there is no such file");
+    return found;
+  };
+  const typeOf = (file: string): "file" | "folder" | undefined =>
+    contents.has(clean(file)) ? "file" : folders.has(clean(file)) ? "folder" : undefined;
+
+  return {
+    root,
+    list: (dir) => [...(folders.get(clean(dir))?.values() ?? [])].sort((a, b) => compareBytes(a.name, b.name)),
+    readText(file) {
+      const found = read(file);
+      return typeof found === "string" ? found : decode(found);
+    },
+    readBytes(file) {
+      const found = read(file);
+      return typeof found === "string" ? new TextEncoder().encode(found) : found;
+    },
+    typeOf,
+    exists: (file) => typeOf(file) !== undefined,
+    realpath(file) {
+      if (typeOf(file) === undefined) throw new SourceError(file, "there is no such file");
+      return path.posix.join(root, file);
+    },
+  };
+}
+
+/** Joins POSIX paths relative to a root; `joinPath("", "a")` is `a`, and `joinPath("", ".")` is `""`. */
+export function joinPath(...parts: readonly string[]): string {
+  const joined = path.posix.join(...parts);
+  return joined === "." ? "" : joined.replace(/\/$/, "");
+}
+
+/** The folder that holds the path; `""` for the root's own children. */
+export function parentOf(file: string): string {
+  const parent = path.posix.dirname(file);
+  return parent === "." ? "" : parent;
+}
+
+/** Orders strings by their UTF-8 bytes, which is the order of their code points. */
+export function compareBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index);
+    const right = b.charCodeAt(index);
+    if (left !== right) return rank(left) - rank(right);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above U+FFFF: they sort after every other code unit. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
+function readable(type: SourceEntry["type"]): "file" | "folder" | undefined {
+  return type === "file" || type === "folder" ? type : undefined;
+}
+
+function isWithin(folder: string, file: string): boolean {
+  const relative = path.relative(folder, file);
+  return relative === "" || (!relative.startsWith(`..${path.sep}`) && relative !== ".." && !path.isAbsolute(relative));
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+function systemReason(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EACCES" || code === "EPERM") return "permission denied";
+  if (code === "ELOOP") return "it is a link that leads back to itself";
+  return error instanceof Error ? error.message : String(error);
+}
