@@ -1,0 +1,119 @@
+/** Turns what esbuild says into diagnostics at the project's own lines. */
+import type { Message } from "esbuild";
+import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
+import { type ImportProblem, packageNames } from "./resolution.js";
+
+/** Where a file stands, as diagnostics name it. */
+export type NameFile = (file: string) => string;
+
+/** An error that stopped the linker. */
+export function linkError(message: Message, nameFile: NameFile): Diagnostic {
+  const at = spanOf(message, nameFile);
+  const place = at === undefined ? {} : { at };
+  const problem = message.detail as ImportProblem | undefined;
+  if (problem?.kind === "forbidden") {
+    return diagnostic("forbiddenImport", {
+      message: `"${problem.specifier}" can't be imported by code that is itself served`,
+      help: "call it from a script of your own outside the project's folders, or import only its types",
+      ...place,
+    });
+  }
+  if (problem?.kind === "external-conflict") {
+    return diagnostic("externalConflict", {
+      message: `two versions of "${problem.specifier}" are imported, and neither can be linked into the bundle`,
+      help: "make all packages agree on one version (npm dedupe, or overrides in package.json)",
+      ...place,
+    });
+  }
+  const unresolved = /^Could not resolve "([^"]+)"/.exec(message.text)?.[1];
+  if (unresolved !== undefined) return unresolvedImport(unresolved, message, place);
+  const ending = /^No loader is configured for "([^"]*)" files/.exec(message.text)?.[1];
+  if (ending !== undefined) {
+    return diagnostic("unsupportedFile", {
+      message: `files ending in "${ending}" can't be imported`,
+      help: 'import the text with "?raw", or read the bytes with readFile(new URL("./file", import.meta.url))',
+      ...place,
+    });
+  }
+  const missing = /^No matching export in "([^"]+)" for import "([^"]+)"/.exec(message.text);
+  if (missing !== null) {
+    return diagnostic("missingExport", {
+      message: `"${nameFile(missing[1] ?? "")}" has no export named "${missing[2]}"`,
+      help: suggestion(message) ?? "check the name, or export it there",
+      ...place,
+    });
+  }
+  const syntax = isSyntaxError(message.text);
+  return diagnostic(syntax ? "syntaxError" : "linkFailed", {
+    message: message.text,
+    notes: message.notes.map((note) => note.text),
+    ...place,
+  });
+}
+
+/** A warning worth showing: only of files that the project's authors can change. */
+export function linkWarning(message: Message, nameFile: NameFile): Diagnostic | undefined {
+  const at = spanOf(message, nameFile);
+  if (at === undefined || at.file.startsWith("node_modules/") || at.file.startsWith("bdk:")) return undefined;
+  // The definitions' modules are imported whole; analysis has already said which lack a default export.
+  if (message.id === "import-is-undefined" && at.file === "") return undefined;
+  return diagnostic("linkWarning", { message: message.text, at, notes: message.notes.map((note) => note.text) });
+}
+
+function unresolvedImport(specifier: string, message: Message, place: { readonly at?: Span }): Diagnostic {
+  if (specifier.startsWith(".") || specifier.startsWith("/")) {
+    return diagnostic("missingImport", {
+      message: `there is no module "${specifier}"`,
+      help: "check the path; it is relative to this file",
+      ...place,
+    });
+  }
+  const own = packageNames.find((name) => specifier.startsWith(`${name}/`));
+  if (own !== undefined) {
+    return diagnostic("unknownSubpath", {
+      message: `"${own}" has no subpath "${specifier.slice(own.length)}"`,
+      help: `the reference lists the subpaths; most helpers also stand in "${own}" itself`,
+      ...place,
+    });
+  }
+  const name = packageName(specifier);
+  const reason = message.notes.map((note) => note.text).find((text) => !/mark the path|marking the/i.test(text));
+  if (reason !== undefined && /not exported|"exports"|"main"|"\." is not|main fields/i.test(reason)) {
+    return diagnostic("packageEntry", {
+      message: `the package "${name}" does not export "${specifier === name ? "." : `.${specifier.slice(name.length)}`}"`,
+      help: "import one of the paths that its package.json exports",
+      notes: [reason],
+      ...place,
+    });
+  }
+  return diagnostic("missingPackage", {
+    message: `the package "${name}" is not installed`,
+    help: `add it to package.json: npm install ${name}`,
+    ...place,
+  });
+}
+
+/** `@scope/name/sub` → `@scope/name`. */
+function packageName(specifier: string): string {
+  return specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
+}
+
+function spanOf({ location }: Message, nameFile: NameFile): Span | undefined {
+  if (location === null) return undefined;
+  const prefix = Buffer.from(location.lineText, "utf8").subarray(0, location.column).toString("utf8");
+  const column = prefix.length + 1;
+  const length = Math.max(1, location.length);
+  const file = location.namespace === "bdk" ? "" : nameFile(location.file);
+  return { file, line: location.line, column, endLine: location.line, endColumn: column + length };
+}
+
+function suggestion({ notes, location }: Message): string | undefined {
+  const hint = location?.suggestion;
+  if (hint !== undefined && hint !== "") return `did you mean ${hint}?`;
+  return notes.map((note) => /Did you mean to import "([^"]+)"/.exec(note.text)?.[1]).find((name) => name !== undefined);
+}
+
+/** esbuild words every failure of its parser in one of these ways. */
+function isSyntaxError(text: string): boolean {
+  return /^(?:Expected|Unexpected|Unterminated|Invalid|Syntax error|Multiple|The symbol|Cannot assign|Legacy|Delete of|Duplicate)/.test(text);
+}

@@ -1,0 +1,180 @@
+/**
+ * Links all project code to one text with esbuild: TypeScript, tsconfig paths, CommonJS, decorators, top-level await and
+ * npm packages in one native pass. No import or export is left; what is outside comes through `__bdk`.
+ *
+ * A pass may find packages that must stay outside or modules that mention their own place; then it runs again, knowing.
+ */
+import { realpathSync } from "node:fs";
+import path from "node:path";
+import type { BuildContext, BuildFailure, BuildOptions, BuildResult, Metafile } from "esbuild";
+import type { Diagnostic, Result } from "../diagnostics/diagnostic.js";
+import { type Adjustments, adjust } from "./adjust.js";
+import type { ProjectCode } from "./bundle.js";
+import { type InstalledPackage, packageFolder } from "./package-folder.js";
+import { linkError, linkWarning, type NameFile } from "./link-problems.js";
+import { moduleKey, ownAliases, resolution, type ResolutionState } from "./resolution.js";
+import { entrySource, guardedEntrySource, type LinkedModule } from "./templates/entry.js";
+
+export type { LinkedModule };
+
+/** `flat` is what ships. `guarded` loads every module by itself, to tell which of them is at fault. */
+export type LinkMode = "flat" | "guarded";
+
+export interface Linked {
+  readonly code: ProjectCode;
+  /** Absolute paths of every file that went in. */
+  readonly inputs: readonly string[];
+  /** Module key → keys of the modules that it imports. */
+  readonly imports: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface Linker {
+  /** Links the modules; no value when an error stopped it. */
+  link(modules: readonly LinkedModule[], mode?: LinkMode): Promise<Result<Linked | undefined>>;
+  close(): Promise<void>;
+}
+
+export interface LinkerOptions {
+  /** Absolute folder that module paths are relative to. */
+  readonly root: string;
+  /** Keep esbuild's state between calls (`bdk dev`). */
+  readonly incremental?: boolean;
+}
+
+/** Text files that can be imported as strings. */
+const textEndings = [".md", ".mdx", ".txt", ".sql", ".graphql", ".gql", ".html", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".xml", ".prompt", ".jinja", ".hbs", ".mustache"];
+
+const passLimit = 5;
+
+export function createLinker({ root: folder, incremental = false }: LinkerOptions): Linker {
+  const root = realpathSync(folder);
+  const known = new Map<string, InstalledPackage | undefined>();
+  const nameFile: NameFile = (file) => displayName(root, path.resolve(root, file), known);
+  const state: ResolutionState = {
+    root,
+    entry: "",
+    external: new Map(),
+    rewritten: new Map(),
+    used: new Map(),
+    natives: new Set(),
+  };
+  let adjustments: Adjustments = { beside: [], folders: {}, diagnostics: [] };
+  let context: { readonly mode: LinkMode; readonly stamp: string; readonly build: BuildContext } | undefined;
+
+  /** The filters of the plugin depend on these; when they change a kept context is of no use. */
+  const stampOf = (): string => JSON.stringify([[...state.external.keys()], [...state.rewritten]]);
+
+  const pass = async (mode: LinkMode): Promise<BuildResult | BuildFailure> => {
+    const { build, context: createContext } = await import("esbuild");
+    state.used.clear();
+    state.natives.clear();
+    const options = buildOptions(root, state, mode);
+    try {
+      if (!incremental) return await build(options);
+      if (context?.mode !== mode || context.stamp !== stampOf()) {
+        await context?.build.dispose();
+        context = { mode, stamp: stampOf(), build: await createContext(options) };
+      }
+      return await context.build.rebuild();
+    } catch (error) {
+      if (isBuildFailure(error)) return error;
+      throw error;
+    }
+  };
+
+  return {
+    async link(modules, mode = "flat") {
+      state.entry = mode === "flat" ? entrySource(modules) : guardedEntrySource(modules);
+      let result = await pass(mode);
+      for (let count = 1; count < passLimit; count += 1) {
+        const next = await adjust(state, result, known);
+        adjustments = next.value;
+        if (!next.changed) break;
+        result = await pass(mode);
+      }
+      const warnings = result.warnings.flatMap((message) => linkWarning(message, nameFile) ?? []);
+      const diagnostics: Diagnostic[] = [
+        ...result.errors.map((message) => linkError(message, nameFile)),
+        ...warnings,
+        ...adjustments.diagnostics,
+      ];
+      const linked = "outputFiles" in result ? read(result, state, adjustments, nameFile) : undefined;
+      return { value: result.errors.length > 0 ? undefined : linked, diagnostics };
+    },
+    async close() {
+      await context?.build.dispose();
+      context = undefined;
+    },
+  };
+}
+
+function buildOptions(root: string, state: ResolutionState, mode: LinkMode): BuildOptions {
+  return {
+    absWorkingDir: root,
+    entryPoints: ["bdk:project"],
+    outfile: path.join(root, "project.js"),
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
+    charset: "ascii",
+    legalComments: "none",
+    logLevel: "silent",
+    sourcemap: "external",
+    sourcesContent: false,
+    minify: mode === "flat",
+    keepNames: true,
+    alias: ownAliases(),
+    loader: Object.fromEntries(textEndings.map((ending) => [ending, "text"])),
+    plugins: [resolution(state)],
+  };
+}
+
+function read(result: BuildResult, state: ResolutionState, { beside, folders }: Adjustments, nameFile: NameFile): Linked {
+  const texts = new Map(result.outputFiles?.map((file) => [path.extname(file.path), file.text]));
+  const inputs = result.metafile?.inputs ?? {};
+  const code: ProjectCode = {
+    text: texts.get(".js") ?? "",
+    map: portableMap(texts.get(".map") ?? "{}", nameFile),
+    externals: [...state.used.values()]
+      .map(({ owner, from, imports }) => ({
+        name: owner.name,
+        version: owner.version,
+        dir: owner.dir,
+        from,
+        reason: state.external.get(owner.name) ?? "",
+        imports: [...imports].sort(),
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    beside,
+    folders,
+  };
+  const files = Object.keys(inputs).filter((file) => !file.startsWith("bdk"));
+  return { code, inputs: files.map((file) => path.resolve(state.root, file)), imports: importsOf(inputs, nameFile) };
+}
+
+function importsOf(inputs: Metafile["inputs"], nameFile: NameFile): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    Object.entries(inputs).map(([file, { imports }]) => [nameFile(file), imports.map((each) => nameFile(each.path))]),
+  );
+}
+
+/** The map with sources that are the same wherever the project and its packages stand. */
+function portableMap(map: string, nameFile: NameFile): string {
+  const parsed = JSON.parse(map) as { sources?: string[]; names?: string[]; mappings?: string };
+  const sources = (parsed.sources ?? []).map((source) => (source.startsWith("bdk") ? source : nameFile(source)));
+  return JSON.stringify({ version: 3, sources, names: [], mappings: parsed.mappings ?? "" });
+}
+
+/** A file as diagnostics and maps name it. */
+function displayName(root: string, file: string, known: Map<string, InstalledPackage | undefined>): string {
+  const own = path.relative(path.join(packageFolder, "dist", "authoring"), file);
+  if (!own.startsWith("..")) return `@cursor/bdk/${own.split(path.sep).join("/")}`;
+  return moduleKey(root, file, known);
+}
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && "errors" in error && Array.isArray(error.errors);
+}

@@ -1,0 +1,211 @@
+/** How imports of project code are resolved, as an esbuild plugin: what esbuild can't know by itself. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { builtinModules } from "node:module";
+import path from "node:path";
+import type { Loader, OnLoadResult, OnResolveArgs, Plugin, PluginBuild } from "esbuild";
+import { distFile, type InstalledPackage, packageFolder, packageOf } from "./package-folder.js";
+
+/** Every name that our package is or was published under. */
+export const packageNames = ["@cursor/bdk", "@cursor/july", "@cursor/agent-sdk", "@grok/agent-sdk"] as const;
+
+/** What a failed import of ours is about; travels through esbuild as `detail` of its message. */
+export interface ImportProblem {
+  readonly kind: "forbidden" | "external-conflict";
+  readonly specifier: string;
+}
+
+/** What the linker knows before a pass, and what the pass adds to it. */
+export interface ResolutionState {
+  readonly root: string;
+  /** The generated module; its folder is the root. */
+  entry: string;
+  /** Packages to leave outside: name → reason. */
+  readonly external: Map<string, string>;
+  /** Modules that mention their own place: absolute path → rewritten text. */
+  readonly rewritten: Map<string, string>;
+  /** Found in this pass: external packages and the specifiers that ES modules import from them. */
+  readonly used: Map<string, { readonly owner: InstalledPackage; readonly from: string; readonly imports: Set<string> }>;
+  /** Found in this pass: native addons of packages (to be external next time) and of the project. */
+  readonly natives: Set<string>;
+}
+
+const ownNames = packageNames.map(escape).join("|");
+const skip = Symbol("resolved by esbuild");
+
+/** Our subpaths by themselves: `@cursor/july/tools` means our `tools`. */
+export function ownAliases(): Record<string, string> {
+  return Object.fromEntries(packageNames.map((name) => [name, distFile("authoring")]));
+}
+
+/** The plugin; a new one is needed when `external` or `rewritten` have changed, for their filters are fixed. */
+export function resolution(state: ResolutionState): Plugin {
+  return {
+    name: "bdk",
+    setup(build) {
+      resolveEntry(build, state);
+      resolveOwn(build);
+      resolveBuiltins(build);
+      resolveZod(build, state);
+      resolveRaw(build);
+      resolveNatives(build, state);
+      resolveExternals(build, state);
+      loadRewritten(build, state);
+    },
+  };
+}
+
+function resolveEntry(build: PluginBuild, state: ResolutionState): void {
+  build.onResolve({ filter: /^bdk:project$/ }, () => ({ path: "project", namespace: "bdk" }));
+  build.onLoad({ filter: /^project$/, namespace: "bdk" }, () => ({
+    contents: state.entry,
+    loader: "js",
+    resolveDir: state.root,
+  }));
+}
+
+/** `/serve` and `/build` start servers and compilers: project code that is itself being served can't have them. */
+function resolveOwn(build: PluginBuild): void {
+  build.onResolve({ filter: new RegExp(`^(?:${ownNames})/(?:serve|build)$`) }, ({ path: specifier }) =>
+    problem({ kind: "forbidden", specifier }),
+  );
+}
+
+function resolveBuiltins(build: PluginBuild): void {
+  const bare = builtinModules.filter((name) => !name.startsWith("_")).map(escape);
+  build.onResolve({ filter: new RegExp(`^(?:node:.+|${bare.join("|")})$`) }, ({ path: specifier }) => ({
+    path: specifier.startsWith("node:") ? specifier : `node:${specifier}`,
+    namespace: "bdk-builtin",
+    sideEffects: false,
+  }));
+  build.onLoad({ filter: /.*/, namespace: "bdk-builtin" }, ({ path: specifier }) => ({
+    contents: `module.exports = __bdk.require(${JSON.stringify(specifier)});`,
+    loader: "js",
+  }));
+}
+
+/** A project may import zod without listing it: then it gets ours. */
+function resolveZod(build: PluginBuild, state: ResolutionState): void {
+  if (findsPackage("zod", state.root)) return;
+  build.onResolve({ filter: /^zod(?:\/|$)/ }, async (args) => {
+    if (args.pluginData === skip) return undefined;
+    const theirs = await build.resolve(args.path, { ...passed(args), pluginData: skip });
+    if (theirs.errors.length === 0) return theirs;
+    return build.resolve(args.path, { ...passed(args), pluginData: skip, resolveDir: packageFolder });
+  });
+}
+
+function resolveRaw(build: PluginBuild): void {
+  build.onResolve({ filter: /\?raw$/ }, async (args) => {
+    const specifier = args.path.replace(/\?raw$/, "");
+    const found = await build.resolve(specifier, passed(args));
+    return found.errors.length > 0 ? { errors: found.errors } : { path: found.path, namespace: "bdk-raw" };
+  });
+  build.onLoad({ filter: /.*/, namespace: "bdk-raw" }, async ({ path: file }) => ({
+    contents: await readFile(file),
+    loader: "text",
+    watchFiles: [file],
+  }));
+}
+
+/** A native addon can't be linked. In a package: the package stays outside. In the project: the file is kept beside. */
+function resolveNatives(build: PluginBuild, state: ResolutionState): void {
+  build.onResolve({ filter: /\.node$/ }, (args) => {
+    const file = path.resolve(args.resolveDir, args.path);
+    state.natives.add(file);
+    return { path: file, namespace: "bdk-native" };
+  });
+  build.onLoad({ filter: /.*/, namespace: "bdk-native" }, ({ path: file }) => ({
+    contents: `module.exports = __bdk.native(${JSON.stringify(moduleKey(state.root, file))});`,
+    loader: "js",
+  }));
+}
+
+function resolveExternals(build: PluginBuild, state: ResolutionState): void {
+  if (state.external.size === 0) return;
+  const names = [...state.external.keys()].map(escape).join("|");
+  build.onResolve({ filter: new RegExp(`^(?:${names})(?:/|$)`) }, async (args) => {
+    if (args.pluginData === skip) return undefined;
+    const found = await build.resolve(args.path, { ...passed(args), pluginData: skip });
+    if (found.errors.length > 0) return { errors: found.errors };
+    const owner = packageOf(found.path);
+    if (owner === undefined || !state.external.has(owner.name)) return found;
+    const known = state.used.get(owner.name) ?? { owner, from: args.resolveDir, imports: new Set<string>() };
+    if (known.owner.dir !== owner.dir) return problem({ kind: "external-conflict", specifier: args.path });
+    state.used.set(owner.name, known);
+    if (args.kind === "dynamic-import") return { path: args.path, external: true };
+    if (args.kind !== "import-statement") return { path: args.path, namespace: "bdk-required" };
+    known.imports.add(args.path);
+    return { path: args.path, namespace: "bdk-imported" };
+  });
+  build.onLoad({ filter: /.*/, namespace: "bdk-required" }, ({ path: specifier }) => ({
+    contents: `module.exports = __bdk.require(${JSON.stringify(specifier)});`,
+    loader: "js",
+  }));
+  // `export *` from a CommonJS module is looked up by name at run time, which is all that is known of these.
+  build.onResolve({ filter: /^bdk:namespace\// }, ({ path: specifier }) => ({
+    path: specifier.slice("bdk:namespace/".length),
+    namespace: "bdk-namespace",
+  }));
+  build.onLoad({ filter: /.*/, namespace: "bdk-namespace" }, ({ path: specifier }) => ({
+    contents: `module.exports = __bdk.imported(${JSON.stringify(specifier)});`,
+    loader: "js",
+  }));
+  build.onLoad({ filter: /.*/, namespace: "bdk-imported" }, ({ path: specifier }) => ({
+    contents: `export * from ${JSON.stringify(`bdk:namespace/${specifier}`)};
+export default __bdk.imported(${JSON.stringify(specifier)}).default;`,
+    loader: "js",
+    resolveDir: state.root,
+  }));
+}
+
+function loadRewritten(build: PluginBuild, state: ResolutionState): void {
+  if (state.rewritten.size === 0) return;
+  const files = [...state.rewritten.keys()].map(escape).join("|");
+  build.onLoad({ filter: new RegExp(`^(?:${files})$`) }, ({ path: file }): OnLoadResult | undefined => {
+    const contents = state.rewritten.get(file);
+    return contents === undefined ? undefined : { contents, loader: loaderOf(file), resolveDir: path.dirname(file) };
+  });
+}
+
+/**
+ * What names a module in the linked text: its path below the root, or `node_modules/<package>/<path>` for what stands
+ * anywhere else. The same on every machine.
+ */
+export function moduleKey(root: string, file: string, known?: Map<string, InstalledPackage | undefined>): string {
+  const installed = file.lastIndexOf(`${path.sep}node_modules${path.sep}`);
+  if (installed >= 0) return posix(file.slice(installed + 1));
+  const relative = path.relative(root, file);
+  if (!relative.startsWith("..")) return posix(relative);
+  const owner = packageOf(file, known);
+  return owner === undefined ? posix(relative) : posix(`node_modules/${owner.name}/${path.relative(owner.dir, file)}`);
+}
+
+/** True when Node would find the package from this folder. */
+export function findsPackage(name: string, from: string): boolean {
+  for (let dir = from; ; dir = path.dirname(dir)) {
+    if (existsSync(path.join(dir, "node_modules", name, "package.json"))) return true;
+    if (path.dirname(dir) === dir) return false;
+  }
+}
+
+function passed({ importer, resolveDir, kind, namespace, with: attributes }: OnResolveArgs) {
+  return { importer, resolveDir, kind, namespace, with: attributes };
+}
+
+function problem(detail: ImportProblem) {
+  return { errors: [{ text: `cannot import ${detail.specifier}`, detail }] };
+}
+
+function loaderOf(file: string): Loader {
+  if (/\.[cm]?ts$/.test(file)) return "ts";
+  return file.endsWith(".tsx") ? "tsx" : file.endsWith(".jsx") ? "jsx" : "js";
+}
+
+function posix(file: string): string {
+  return file.split(path.sep).join("/");
+}
+
+function escape(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+}
