@@ -1,0 +1,105 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { describe, expect, it } from "vitest";
+import { filesBelow, packageRoot, readSource } from "./source-files.js";
+
+interface PackageJson {
+  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly sideEffects: boolean;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly files: readonly string[];
+}
+const packageJson: PackageJson = JSON.parse(readSource("package.json"));
+
+/** Files of authoring that are not subpaths: parts of the root, and types that others build on. */
+const inner = ["agent", "instructions", "host", "schema"];
+/** Subpaths whose code is in the CLI. */
+const programmatic = ["./serve", "./build"];
+
+const authored = filesBelow("runtime/authoring", ".ts")
+  .map((file) => file.slice("runtime/authoring/".length, -".ts".length))
+  .filter((name) => !inner.includes(name));
+const subpathOf = (name: string) => (name === "index" ? "." : `./${name}`);
+const exported = Object.keys(packageJson.exports).filter((key) => key !== "./package.json");
+
+describe("exports", () => {
+  it("has one file of authoring for each subpath", () => {
+    expect(exported.filter((key) => !programmatic.includes(key)).sort()).toEqual(authored.map(subpathOf).sort());
+    for (const key of programmatic) expect(exported).toContain(key);
+  });
+
+  it("points each subpath at its own built file and types", () => {
+    for (const name of authored) {
+      expect(packageJson.exports[subpathOf(name)]).toEqual({
+        types: `./dist/types/runtime/authoring/${name}.d.ts`,
+        default: `./dist/authoring/${name}.js`,
+      });
+    }
+  });
+
+  it("is described: every subpath is named in docs/reference", () => {
+    const reference = filesBelow("docs/reference", ".md").map(readSource).join("\n");
+    const missing = exported.filter((key) => !reference.includes(`@cursor/bdk${key.slice(1)}`));
+    expect(missing).toEqual([]);
+  });
+
+  it("has no side effects: bundling a subpath bare gives nothing", async () => {
+    expect(packageJson.sideEffects).toBe(false);
+    for (const name of authored) {
+      const file = join(packageRoot, `runtime/authoring/${name}.ts`);
+      const result = await build({
+        stdin: { contents: `import ${JSON.stringify(file)};`, resolveDir: packageRoot },
+        bundle: true,
+        format: "esm",
+        write: false,
+        logLevel: "silent",
+        // The flag in package.json would let esbuild drop the file unread; here its code has to stand the test itself.
+        plugins: [
+          {
+            name: "ignore-the-flag",
+            setup: (build) =>
+              build.onResolve({ filter: /.*/ }, (args) => {
+                const path = args.path.startsWith("/")
+                  ? args.path
+                  : join(args.resolveDir, args.path.replace(/\.js$/, ".ts"));
+                return { path, sideEffects: true };
+              }),
+          },
+        ],
+      });
+      const code = result.outputFiles.map((each) => each.text.replace(/^\/\/.*$/gm, "").trim()).join("");
+      expect({ name, code }).toEqual({ name, code: "" });
+    }
+  });
+});
+
+describe("dependencies", () => {
+  it("imports only packages that are listed", async () => {
+    const { importsOf } = await import("./source-files.js");
+    const optionalPeers = ["@cursor/sdk", "typescript"];
+    const listed = [...Object.keys(packageJson.dependencies), ...optionalPeers, "@cursor/bdk"];
+    const files = ["runtime", "compiler", "cli"].flatMap((folder) => filesBelow(folder, ".ts"));
+    const wrong = files
+      .filter((file) => !file.endsWith(".test.ts"))
+      .flatMap(importsOf)
+      .filter((each) => !each.typeOnly && each.target === undefined && !each.specifier.startsWith("node:"))
+      .filter((each) => !listed.some((name) => each.specifier === name || each.specifier.startsWith(`${name}/`)));
+    expect(wrong.map((each) => `${each.from}: ${each.specifier}`)).toEqual([]);
+  });
+
+  it("installs nothing that runs a script, but for esbuild", () => {
+    const lock: { packages: Record<string, { hasInstallScript?: boolean; dev?: boolean; optional?: boolean }> } =
+      JSON.parse(readSource("package-lock.json"));
+    const scripts = Object.entries(lock.packages)
+      .filter(([, each]) => each.hasInstallScript && !each.dev && !each.optional)
+      .map(([path]) => path);
+    expect(scripts.map((path) => path.slice(path.lastIndexOf("node_modules/") + 13)).sort()).toEqual(["esbuild"]);
+  });
+
+  it("publishes folders that exist once it is built", () => {
+    for (const each of packageJson.files.filter((name) => name !== "dist")) {
+      expect(existsSync(join(packageRoot, each)), each).toBe(true);
+    }
+  });
+});
