@@ -1,0 +1,10 @@
+import type { Sections } from "../../runtime/host/sections.js";
+
+/** All optional parts of the runtime, each loaded on first use: what `bdk serve` and `bdk dev` run with. */
+export const allSections: Sections = {
+  "model-xai": () => import("../../runtime/harness/models/xai.js"),
+  "model-openai": () => import("../../runtime/harness/models/openai.js"),
+  "model-anthropic": () => import("../../runtime/harness/models/anthropic.js"),
+  "model-openai-compatible": () => import("../../runtime/harness/models/openai-compatible.js"),
+  "json-schema": () => import("../../runtime/tools/json-schema.js"),
+};

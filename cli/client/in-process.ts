@@ -1,0 +1,36 @@
+import { createStderrWriter } from "../../runtime/host/log.js";
+import type { LogLine, ServeHandle } from "../api/serve.js";
+import { serveProject } from "../serve-project.js";
+import type { Terminal } from "../ui/terminal.js";
+
+export interface InProcessOptions {
+  readonly stateRoot: string;
+  readonly model: string | undefined;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+/** Serves the project from this process for one request: loopback, any free port, nothing that fires by itself. */
+export function startInProcess(root: string, options: InProcessOptions, terminal: Terminal): Promise<ServeHandle> {
+  return serveProject(
+    root,
+    {
+      port: 0,
+      host: "127.0.0.1",
+      stateRoot: options.stateRoot,
+      playground: false,
+      docs: false,
+      schedules: false,
+      log: options.quiet ? onlyProblems(createStderrWriter()) : createStderrWriter(),
+      ...(options.model === undefined ? {} : { model: options.model }),
+    },
+    terminal,
+    options.json || options.quiet,
+  );
+}
+
+function onlyProblems(write: (line: LogLine) => void): (line: LogLine) => void {
+  return (line) => {
+    if (line.level === "warn" || line.level === "error") write(line);
+  };
+}

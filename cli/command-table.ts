@@ -1,0 +1,284 @@
+import { type CommandSpec, defineCommand } from "./command.js";
+
+const dir = {
+  kind: "text",
+  value: "path",
+  default: ".",
+  summary: "Project folder, or a folder of several projects",
+} as const;
+const json = { kind: "flag", summary: "Print JSON on stdout; everything else goes to stderr" } as const;
+const slug = { kind: "text", value: "slug", summary: "Which agent, when there are several" } as const;
+const model = {
+  kind: "text",
+  value: "id",
+  summary: "Use this model for every agent: offline, grok-4.5, openai/<id>, anthropic/<id>",
+} as const;
+const bearerToken = {
+  kind: "text",
+  value: "secret",
+  summary: "Require this bearer token instead of the loopback policy",
+} as const;
+const stateRoot = {
+  kind: "text",
+  value: "path",
+  summary: "Where sessions and traces live (default <dir>/.bdk)",
+} as const;
+const url = { kind: "text", value: "url", summary: "Talk to this running server instead of starting one" } as const;
+
+const server = {
+  dir,
+  port: {
+    kind: "integer",
+    value: "number",
+    min: 0,
+    max: 65_535,
+    summary: "Port to listen on, 0 for any free one (default 3000, or PORT)",
+  },
+  host: { kind: "text", value: "address", summary: "Address to listen on (default 127.0.0.1, or HOST)" },
+  mode: {
+    kind: "choice",
+    values: ["multi", "single"],
+    summary: "multi mounts each agent at /<slug>; single serves one at / (default multi)",
+  },
+  "state-root": stateRoot,
+  "bearer-token": { ...bearerToken, summary: `${bearerToken.summary} (or BDK_BEARER_TOKEN)` },
+  "operator-token": {
+    kind: "text",
+    value: "secret",
+    summary: "Token that may settle approvals of any session (or BDK_OPERATOR_TOKEN)",
+  },
+  "allow-anonymous": { kind: "flag", summary: "Admit everyone; only for demos on trusted networks" },
+  model,
+  "public-url": {
+    kind: "text",
+    value: "url",
+    summary: "Base of the playground and trace URLs that the server hands out",
+  },
+  playground: { kind: "off", summary: "Leave out the playground and the index of agents" },
+  docs: { kind: "off", summary: "Leave out the documentation site" },
+  schedules: { kind: "off", summary: "Never fire schedules" },
+  json,
+} as const;
+
+/** Every command, in the order that help shows. The file of the same name in `commands/` runs it. */
+export const commandTable = {
+  init: defineCommand({
+    group: "Make",
+    summary: "Start a new project",
+    arguments: [{ name: "dir", required: false, summary: "Folder to create; asked for on a terminal" }],
+    options: {
+      name: { kind: "text", value: "name", summary: "Name of the agent (default: the folder's name)" },
+      model: { ...model, summary: "Model to write into bot/agent.ts (default grok-4.5)" },
+      force: { kind: "flag", summary: "Write over files that are there already" },
+      "dry-run": { kind: "flag", summary: "Say what would be written, and write nothing" },
+      json,
+    },
+    examples: [
+      { command: "bdk init my-agent", summary: "A project in ./my-agent, ready to run" },
+      { command: "bdk init . --dry-run", summary: "What it would write here" },
+    ],
+    notes: ["Files that exist are never touched without --force; then exit code 2 and nothing is written."],
+  }),
+  build: defineCommand({
+    group: "Make",
+    summary: "Build the server: one server.mjs and its manifest",
+    arguments: [],
+    options: {
+      dir,
+      out: { kind: "text", value: "path", summary: "Folder to write to (default <dir>/dist)" },
+      include: { kind: "texts", value: "section", summary: "Link this runtime section too, such as model-openai" },
+      "manifest-out": { kind: "text", value: "file", summary: "Also write the manifest here, to commit it" },
+      locked: {
+        kind: "flag",
+        summary: "Fail when the manifest differs from the committed one (--manifest-out, else <dir>/manifest.json)",
+      },
+      types: { kind: "flag", summary: "Type-check as well" },
+      json,
+    },
+    examples: [
+      { command: "bdk build", summary: "Build ./dist" },
+      { command: "node dist/server.mjs --port 8080", summary: "Run what was built, anywhere, without node_modules" },
+      {
+        command: "bdk build --locked --manifest-out agent.manifest.json",
+        summary: "In CI: fail when the surface changed unnoticed",
+      },
+    ],
+    notes: [
+      "Names of unset environment variables that startup will need are warnings here and listed in the manifest.",
+    ],
+  }),
+  validate: defineCommand({
+    group: "Inspect",
+    summary: "Report every problem of the project",
+    arguments: [],
+    options: {
+      dir,
+      types: { kind: "flag", summary: "Type-check as well" },
+      format: {
+        kind: "choice",
+        values: ["pretty", "json", "github"],
+        default: "pretty",
+        summary: "How to print diagnostics",
+      },
+      json,
+    },
+    examples: [
+      { command: "bdk validate", summary: "Check ./" },
+      {
+        command: "bdk validate --types --format github",
+        summary: "In GitHub Actions: annotations on the pull request",
+      },
+      { command: "bdk validate --json | jq -r '.diagnostics[].code'", summary: "The codes only" },
+    ],
+    notes: ["Exit code 1 when there is an error; warnings alone are exit code 0."],
+  }),
+  info: defineCommand({
+    group: "Inspect",
+    summary: "Show what the project contains",
+    arguments: [],
+    options: { dir, slug, json },
+    examples: [
+      { command: "bdk info", summary: "Tools, skills, hooks, … and where each comes from" },
+      { command: "bdk info --json", summary: "The same as GET /v1/info answers" },
+    ],
+  }),
+  manifest: defineCommand({
+    group: "Inspect",
+    summary: "Print the manifest, or its JSON Schema",
+    arguments: [],
+    options: {
+      dir,
+      schema: { kind: "flag", summary: "Print the JSON Schema of manifest.json instead" },
+      json: { kind: "flag", summary: "As without it: the manifest is JSON" },
+    },
+    examples: [
+      { command: "bdk manifest > agent.manifest.json", summary: "The manifest of ./" },
+      { command: "bdk manifest --schema", summary: "What a manifest may hold" },
+    ],
+  }),
+  explain: defineCommand({
+    group: "Inspect",
+    summary: "Explain a diagnostic code",
+    arguments: [{ name: "code", required: true, summary: "BDK2003, bdk2003 or 2003" }],
+    options: { json },
+    examples: [{ command: "bdk explain BDK2003", summary: "What it means, an example, and how to mend it" }],
+  }),
+  dev: defineCommand({
+    group: "Run",
+    summary: "Serve, and swap the code in place on every edit",
+    arguments: [],
+    options: server,
+    examples: [
+      { command: "bdk dev --model offline", summary: "Without a key: the built-in deterministic model" },
+      { command: "bdk dev --port 0 --json", summary: "One JSON event a line: listening, rebuilt, diagnostics, error" },
+    ],
+    notes: [
+      "A turn in flight ends on the code it began with. A broken edit is reported and the last good code keeps serving.",
+      "Schedules and reminders do not fire by themselves in dev.",
+    ],
+  }),
+  serve: defineCommand({
+    group: "Run",
+    summary: "Serve the project from its source",
+    arguments: [],
+    options: {
+      ...server,
+      dev: { kind: "flag", summary: "Dev routes, and the session list of every caller on loopback" },
+    },
+    examples: [
+      { command: "bdk serve", summary: "http://127.0.0.1:3000/<slug>" },
+      { command: "bdk serve --mode single --port 8080", summary: "One agent at the root" },
+      { command: "bdk serve --host 0.0.0.0 --bearer-token $TOKEN", summary: "Reachable from elsewhere" },
+    ],
+    notes: ["Refuses to start when the project has errors."],
+  }),
+  run: defineCommand({
+    group: "Run",
+    summary: "Send one message and wait for the reply",
+    arguments: [],
+    options: {
+      dir,
+      url,
+      slug,
+      message: { kind: "text", value: "text", short: "m", summary: "The message; - reads it from stdin" },
+      title: { kind: "text", value: "text", summary: "Title of the session" },
+      "dry-run": { kind: "flag", summary: "Run read tools, stub write tools" },
+      model,
+      "bearer-token": { ...bearerToken, summary: "Token to send to the server (or BDK_BEARER_TOKEN)" },
+      "state-root": stateRoot,
+      text: { kind: "flag", summary: "Print the reply and nothing else" },
+      json,
+    },
+    examples: [
+      { command: 'bdk run --message "What can you do?"', summary: "In process, or on the running dev server" },
+      { command: 'bdk run -m "hello" --model offline --json', summary: "Reply, tool calls, usage and cost as JSON" },
+      { command: 'bdk run -m "hello" --url http://127.0.0.1:3000/my-agent', summary: "On a server that runs already" },
+    ],
+    notes: ["Exit code 1 for a failed turn, 3 when a tool call waits for approval. The server's log goes to stderr."],
+  }),
+  call: defineCommand({
+    group: "Run",
+    summary: "Call a tool without a model turn",
+    arguments: [{ name: "tool", required: true, summary: "Name of the tool" }],
+    options: {
+      dir,
+      url,
+      slug,
+      input: {
+        kind: "text",
+        value: "json",
+        short: "i",
+        default: "{}",
+        summary: "Input; - reads it from stdin, @file from a file",
+      },
+      "bearer-token": { ...bearerToken, summary: "Token to send to the server (or BDK_BEARER_TOKEN)" },
+      "state-root": stateRoot,
+      json,
+    },
+    examples: [
+      {
+        command: `bdk call inspect_pr --input '{"prUrl":"https://github.com/acme/checkout/pull/42"}'`,
+        summary: "The tool's result",
+      },
+      {
+        command: "bdk call lookup --dir .. --slug support --input @in.json",
+        summary: "From a folder of several projects",
+      },
+    ],
+    notes: [
+      "Prints the result; --json prints the whole answer of POST /v1/tools/:name. Exit code 1 when the tool failed.",
+    ],
+  }),
+  help: defineCommand({
+    group: "Help",
+    summary: "Show help of bdk or of one command",
+    arguments: [{ name: "command", required: false, summary: "The command to explain" }],
+    options: { all: { kind: "flag", summary: "Every command with its options" }, json },
+    examples: [
+      { command: "bdk help build", summary: "The same as bdk build --help" },
+      { command: "bdk help --all --json", summary: "Everything, for tools" },
+    ],
+  }),
+  version: defineCommand({
+    group: "Help",
+    summary: "Print the version",
+    arguments: [],
+    options: { json },
+    examples: [{ command: "bdk version --json", summary: "Versions of bdk and Node, and the platform" }],
+  }),
+} as const satisfies Record<string, CommandSpec>;
+
+export type CommandTable = typeof commandTable;
+export type CommandName = keyof CommandTable;
+
+/** Names in the order of the table. */
+export const commandNames = Object.keys(commandTable) as readonly CommandName[];
+
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(commandTable, name);
+}
+
+/** A command's data without the literal types, for help and parsing. */
+export function commandSpec(name: CommandName): CommandSpec {
+  return commandTable[name];
+}

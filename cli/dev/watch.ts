@@ -1,0 +1,112 @@
+import { dirname, isAbsolute, relative, sep } from "node:path";
+import { watch as watchFiles } from "chokidar";
+
+/** Files that changed together. */
+export interface Batch {
+  /** Absolute paths, in the order they came. */
+  readonly paths: readonly string[];
+  /** `performance.now()` of the first of them. */
+  readonly since: number;
+}
+
+export interface Watcher {
+  /**
+   * Says what the last build read (absolute files and folders): only changes to these count while it is `settled`. After a failed
+   * build everything in the project counts, for nobody knows which missing file would mend it.
+   */
+  expect(inputs: readonly string[], settled: boolean): void;
+  close(): Promise<void>;
+}
+
+/** Editors and `git checkout` write in bursts: wait this long for quiet, but not longer than the second. */
+const quietMs = 12;
+const longestMs = 150;
+
+const neverWatched = new Set(["node_modules", ".git", ".hg", ".bdk", ".agent-serve", "dist", "coverage"]);
+
+/** One watcher for a project folder and for what it imports from elsewhere. Resolves when it has seen every file once. */
+export async function createWatcher(
+  root: string,
+  ignoredFolders: readonly string[],
+  onBatch: (batch: Batch) => void,
+): Promise<Watcher> {
+  let inputs = new Set<string>();
+  let outside = new Set<string>();
+  let isSettled = false;
+  let pending: { paths: Set<string>; since: number } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const isIgnored = (path: string): boolean => {
+    if (inputs.has(path)) return false;
+    const below = relative(root, path);
+    if (below === "" || isOutside(below)) return false;
+    return (
+      below.split(sep).some((segment) => neverWatched.has(segment)) ||
+      ignoredFolders.some((each) => isWithin(each, path))
+    );
+  };
+  const counts = (path: string): boolean => {
+    if (!isSettled) return true;
+    for (let at = path; ; at = dirname(at)) {
+      if (inputs.has(at)) return true;
+      if (at === root || at === dirname(at)) return false;
+    }
+  };
+  const flush = () => {
+    timer = undefined;
+    const batch = pending;
+    pending = undefined;
+    if (batch !== undefined) onBatch({ paths: [...batch.paths], since: batch.since });
+  };
+
+  const watcher = watchFiles(root, {
+    ignored: isIgnored,
+    ignoreInitial: true,
+    atomic: false,
+    ignorePermissionErrors: true,
+  });
+  watcher.on("all", (_event, path) => {
+    if (!counts(path)) return;
+    const now = performance.now();
+    pending ??= { paths: new Set(), since: now };
+    pending.paths.add(path);
+    clearTimeout(timer);
+    timer = setTimeout(flush, Math.max(0, Math.min(quietMs, pending.since + longestMs - now)));
+  });
+  await new Promise<void>((resolve, reject) => {
+    watcher.once("ready", resolve);
+    watcher.once("error", reject);
+  });
+
+  return {
+    expect(next, settled) {
+      inputs = new Set(next);
+      isSettled = settled;
+      const wanted = new Set(next.filter((path) => isOutside(relative(root, path)) || isUnwatched(root, path)));
+      const added = [...wanted].filter((path) => !outside.has(path));
+      const removed = [...outside].filter((path) => !wanted.has(path));
+      if (added.length > 0) watcher.add(added);
+      if (removed.length > 0) watcher.unwatch(removed);
+      outside = wanted;
+    },
+    async close() {
+      clearTimeout(timer);
+      await watcher.close();
+    },
+  };
+}
+
+function isOutside(below: string): boolean {
+  return below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below);
+}
+
+function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder + sep);
+}
+
+/** In the project, but below a folder that is not walked, such as a linked package. */
+function isUnwatched(root: string, path: string): boolean {
+  return relative(root, path)
+    .split(sep)
+    .some((segment) => neverWatched.has(segment));
+}
