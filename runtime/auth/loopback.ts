@@ -1,0 +1,52 @@
+/** Headers by which a proxy or a tunnel speaks for somebody else. Their presence means: the caller is not this machine. */
+const forwardingHeaders = [
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip",
+  "cf-connecting-ip",
+  "true-client-ip",
+  "via",
+] as const;
+
+/** What an auth policy may look at; header names in lower case. */
+export interface AuthRequest {
+  /** Address of the other end of the socket; absent when the socket is gone already. */
+  readonly peer: string | undefined;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** Whether an address is of this machine: `127.0.0.0/8`, `::1`, also written as an IPv4-mapped address. */
+export function isLoopbackAddress(address: string | undefined): boolean {
+  if (address === undefined) return false;
+  const plain = address.toLowerCase().startsWith("::ffff:") ? address.slice(7) : address;
+  return plain === "::1" || /^127(?:\.\d{1,3}){3}$/.test(plain);
+}
+
+/** Whether a `Host` header (`localhost:3000`, `[::1]:3000`) names this machine. */
+export function isLoopbackHost(host: string): boolean {
+  const match = /^(\[[0-9a-f:]+\]|[^:[\]]+)(?::\d{1,5})?$/i.exec(host);
+  const name = match?.[1]?.toLowerCase();
+  if (name === undefined) return false;
+  if (name.startsWith("[")) return isLoopbackAddress(name.slice(1, -1));
+  return name === "localhost" || name.endsWith(".localhost") || isLoopbackAddress(name);
+}
+
+/** Whether an `Origin` header is a page served by this machine; `null` and odd schemes are not. */
+export function isLoopbackOrigin(origin: string): boolean {
+  const host = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1];
+  return host !== undefined && isLoopbackHost(host);
+}
+
+/**
+ * A direct call from this machine: loopback peer, no forwarding header, and a Host (and Origin, when a browser sends
+ * one) that is loopback too. The last part is what stops a web page that rebinds its own name to 127.0.0.1. Decision 24.
+ */
+export function isDirectLoopback(request: AuthRequest): boolean {
+  if (!isLoopbackAddress(request.peer)) return false;
+  if (forwardingHeaders.some((name) => request.headers[name] !== undefined)) return false;
+  const { host, origin } = request.headers;
+  if (typeof host !== "string" || !isLoopbackHost(host)) return false;
+  return origin === undefined || (typeof origin === "string" && isLoopbackOrigin(origin));
+}
