@@ -45,7 +45,12 @@ export interface HostHandle {
   readonly url: string;
   readonly port: number;
   /** Mounted agents and the URLs to print. */
-  readonly agents: readonly { readonly slug: string; readonly name: string; readonly url: string; readonly playgroundUrl?: string }[];
+  readonly agents: readonly {
+    readonly slug: string;
+    readonly name: string;
+    readonly url: string;
+    readonly playgroundUrl?: string;
+  }[];
   /** Stops accepting, lets turns settle up to a limit, flushes. */
   close(): Promise<void>;
 }

@@ -1,0 +1,88 @@
+import { type FastifyInstance, fastify } from "fastify";
+import { RuntimeError } from "../errors.js";
+import { approvalRoutes } from "../http/approvals.js";
+import { docsRoutes, playgroundRoutes } from "../http/assets.js";
+import { findAgent, type HttpHost, requireCaller } from "../http/context.js";
+import { discoveryRoutes, healthRoutes } from "../http/discovery.js";
+import { handleErrors, sendError } from "../http/errors.js";
+import { indexRoutes } from "../http/index-page.js";
+import { createRouteTable } from "../http/route-table.js";
+import { addSecurityHeaders } from "../http/security.js";
+import { sessionRoutes } from "../http/session.js";
+import { streamRoutes } from "../http/stream.js";
+import { toolRoutes } from "../http/tools.js";
+
+/**
+ * The fastify app: one plugin a route family. Agents are found by the slug in the URL at request time, so a swap that
+ * brings or removes agents needs no new routes.
+ */
+export function createApp(host: HttpHost): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: host.limits.bodyBytes,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
+    onProtoPoisoning: "error",
+    onConstructorPoisoning: "error",
+    return503OnClosing: false,
+    // No route declares a JSON schema: bodies are read by hand, so neither ajv nor a serializer compiler is loaded.
+    schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
+    frameworkErrors: (error, request, reply) => {
+      sendError(host, error, request, reply);
+    },
+    clientErrorHandler(error, socket) {
+      const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
+      const body = JSON.stringify({ ok: false, error: "invalid_request", message: "the request is not valid HTTP" });
+      if (!socket.writable) return void socket.destroy();
+      socket.end(
+        `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      );
+    },
+  });
+  const table = createRouteTable();
+  app.addHook("onRoute", ({ method, url }) => table.add(method, url));
+  app.decorateRequest("bdkMount", null);
+  app.decorateRequest("bdkCaller", null);
+  readJsonOnly(app);
+  addSecurityHeaders(app);
+  handleErrors(app, host, table);
+  if (host.hasDocs) docsRoutes(app, host);
+  if (host.isMulti) {
+    healthRoutes(app, host);
+    if (host.hasPlayground) indexRoutes(app, host);
+  } else if (host.hasPlayground) {
+    app.get("/", (_request, reply) => reply.redirect("/playground"));
+  }
+  app.register(
+    (agent, _options, done) => {
+      agent.addHook("onRequest", findAgent(host));
+      healthRoutes(agent, host);
+      if (host.hasPlayground) playgroundRoutes(agent, host);
+      agent.register((guarded, _guardedOptions, ready) => {
+        guarded.addHook("onRequest", requireCaller(host));
+        sessionRoutes(guarded, host);
+        streamRoutes(guarded, host);
+        approvalRoutes(guarded);
+        toolRoutes(guarded, host);
+        discoveryRoutes(guarded, host);
+        ready();
+      });
+      done();
+    },
+    { prefix: host.isMulti ? "/:slug" : "" },
+  );
+  return app;
+}
+
+/** Bodies are JSON, without keys that reach into prototypes; an empty body is no body. Everything else is 415. */
+function readJsonOnly(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, body, done) => {
+    if (body === "") return done(null, undefined);
+    parse(request, body, done);
+  });
+}
+
+function refuseSchemas(): never {
+  throw new RuntimeError("internal", "routes declare no JSON schemas here");
+}

@@ -1,0 +1,116 @@
+/** Entry of `server.mjs`: flags and variables in, a serving process out. Source: `wire.md` (CLI and process). */
+
+import type { AgentBundle } from "../manifest/bundle.js";
+import type { BootInput } from "./boot-input.js";
+import { checkBundle } from "./check.js";
+import { checkEnvironment, StartupError } from "./environment.js";
+import { type BootFlags, bootHelp, readBootFlags, UsageError } from "./flags.js";
+import { createHostWith, type Host, openLog } from "./index.js";
+import { captureConsole, type HostLog, renderError } from "./log.js";
+
+export type { BootInput } from "./boot-input.js";
+
+const exitCodes = { failure: 1, usage: 2, bug: 70 } as const;
+
+/**
+ * Runs a bundle as a process: serves until SIGINT or SIGTERM, then closes gracefully. Reads nothing of the project and
+ * lists no folder; the state root is all it touches.
+ */
+export async function boot(input: BootInput): Promise<void> {
+  const flags = readFlags();
+  if (flags === undefined) return;
+  if (flags.help) return print(bootHelp);
+  if (flags.version) return print(`${input.manifest.bdk}\n`);
+
+  const options = { assets: input.folder, ...flags.options };
+  const log = openLog(options);
+  captureConsole(log);
+  try {
+    checkEnvironment(input.manifest, process.env);
+    const bundle: AgentBundle = { manifest: input.manifest, definitions: await load(input), files: input.files };
+    if (flags.check) {
+      checkBundle(bundle, options);
+      return print(flags.json ? `${JSON.stringify({ event: "checked", ok: true })}\n` : describe(bundle));
+    }
+    const host = await createHostWith(log, bundle, options, input.sections);
+    surviveProjectCode(log);
+    closeOnSignals(host, log);
+    print(flags.json ? `${JSON.stringify({ event: "listening", url: host.url })}\n` : announce(host));
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function readFlags(): BootFlags | undefined {
+  try {
+    return readBootFlags(process.argv.slice(2), process.env);
+  } catch (error) {
+    fail(error);
+    return undefined;
+  }
+}
+
+/** Project code that fails while it loads is the project's failure, told with its own stack. */
+async function load(input: BootInput): Promise<AgentBundle["definitions"]> {
+  try {
+    return await input.load();
+  } catch (error) {
+    throw new StartupError(`the project's code failed to load\n${renderError(error)}`, { cause: error });
+  }
+}
+
+/** A promise that a tool forgot, or a timer that throws, must not take the other sessions down. */
+function surviveProjectCode(log: HostLog): void {
+  process.on("unhandledRejection", (reason) => log.error("unhandled rejection", reason));
+  process.on("uncaughtException", (error) => log.error("uncaught exception", error));
+}
+
+/** The first signal closes gracefully; the second one ends the process at once. */
+function closeOnSignals(host: Host, log: HostLog): void {
+  let isClosing = false;
+  const close = (signal: NodeJS.Signals): void => {
+    if (isClosing) process.exit(exitCodes.failure);
+    isClosing = true;
+    log.info(`${signal}: closing; turns in flight may finish`);
+    host.close().then(
+      () => process.exit(0),
+      (error) => {
+        log.error("closing failed", error);
+        process.exit(exitCodes.failure);
+      },
+    );
+  };
+  process.on("SIGINT", close);
+  process.on("SIGTERM", close);
+}
+
+function fail(error: unknown): void {
+  if (error instanceof UsageError || error instanceof StartupError) {
+    process.stderr.write(`error: ${error.message}\n`);
+    process.exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.failure;
+    return;
+  }
+  process.stderr.write(
+    `error: the server could not start, and that is a bug of ours. Please report it with the lines below.\n${renderError(error)}\n`,
+  );
+  process.exitCode = exitCodes.bug;
+}
+
+function announce(host: Host): string {
+  const lines = host.agents.map(
+    ({ name, url, playgroundUrl }) =>
+      `  ${name}  ${url}${playgroundUrl === undefined ? "" : `\n  playground  ${playgroundUrl}`}`,
+  );
+  return `Listening on ${host.url}\n${lines.join("\n")}\n`;
+}
+
+function describe({ manifest }: AgentBundle): string {
+  const lines = manifest.agents.map(
+    ({ slug, tools }) => `  ${slug}: ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`,
+  );
+  return `ok\n${lines.join("\n")}\n`;
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}

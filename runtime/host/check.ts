@@ -1,0 +1,27 @@
+import type { AgentBundle } from "../manifest/bundle.js";
+import { checkEnvironment, StartupError } from "./environment.js";
+import type { HostOptions } from "./options.js";
+
+/**
+ * Everything that can be known before listening: variables, options that contradict each other, and code that the
+ * manifest names and the bundle lacks.
+ *
+ * @throws StartupError
+ */
+export function checkBundle(bundle: AgentBundle, options: HostOptions): void {
+  checkEnvironment(bundle.manifest, process.env);
+  const { agents } = bundle.manifest;
+  if (agents.length === 0) throw new StartupError("the bundle has no agent");
+  if (options.authToken !== undefined && options.allowAnonymous === true) {
+    throw new StartupError("--bearer-token and --allow-anonymous exclude each other");
+  }
+  if (options.mode === "single" && agents.length > 1) {
+    const slugs = agents.map((agent) => agent.slug).join(", ");
+    throw new StartupError(`--mode single serves one agent, and there are ${agents.length}: ${slugs}`);
+  }
+  for (const { slug, tools, hooks } of agents) {
+    const definitions = bundle.definitions[slug] ?? {};
+    const lost = [...tools, ...hooks].map((entry) => entry.id).filter((id) => definitions[id] === undefined);
+    if (lost.length > 0) throw new StartupError(`the bundle of agent "${slug}" has no code for ${lost.join(", ")}`);
+  }
+}

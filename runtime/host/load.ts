@@ -1,0 +1,60 @@
+/**
+ * Loads linked project text in this process. It becomes one function by `vm.compileFunction`: a generation that nobody
+ * holds any more is garbage, which an imported module never becomes, and a `vm.Script` only late (V8 caches its source).
+ */
+import { join } from "node:path";
+import { compileFunction, constants } from "node:vm";
+import { type Definitions, type ProjectFunction, runProject } from "./project-scope.js";
+import { addSourceMap } from "./stack.js";
+
+/** Linked project code and where its outside stands. */
+export interface LoadableProject {
+  /** The body of `async (__bdk) => { … }`. */
+  readonly text: string;
+  /** Source map (v3 JSON) of `text`. */
+  readonly map?: string;
+  /** Absolute folder of the project; `import.meta` of its modules points below it. */
+  readonly root: string;
+  /** Name of the text in stack traces, below `root`; one name a generation keeps their maps apart. */
+  readonly filename?: string;
+  /** First part of a module's key → absolute folder, for modules outside `root`. */
+  readonly folders?: Readonly<Record<string, string>>;
+  /** Packages outside the text: where they are found, and what has to be imported before it runs. */
+  readonly externals?: readonly { readonly name: string; readonly from: string; readonly imports: readonly string[] }[];
+}
+
+/** Opening of the function around project text. No line break: lines of the text stay lines of the script. */
+const opening = 'return (async () => {"use strict";';
+const closing = "\n})();";
+
+/**
+ * Runs the project's code once and gives its definitions by slug and entry id. Rejects with what the code throws;
+ * `renderStack` names the project's own lines in it.
+ *
+ * @example const definitions = await loadProject({ text, map, root: "/work/my-agent" })
+ */
+export async function loadProject(project: LoadableProject): Promise<Definitions> {
+  const filename = join(project.root, project.filename ?? "bdk-project.js");
+  const run = compileFunction(`${opening}${project.text}${closing}`, ["__bdk"], {
+    filename,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  }) as ProjectFunction;
+  if (project.map !== undefined) addSourceMap({ file: filename, map: project.map, columnOffset: opening.length });
+  const externals = project.externals ?? [];
+  return runProject(run, {
+    locate: (key) => join(folderOf(key, project), key),
+    resolveFrom: (specifier) => join(fromOf(specifier, externals) ?? project.root, "bdk-project.js"),
+    imports: externals.flatMap((each) => each.imports),
+  });
+}
+
+/** Folder that a key is relative to: `node_modules/@acme/ui/x.ts` may stand for a workspace's folder. */
+function folderOf(key: string, { root, folders = {} }: LoadableProject): string {
+  const prefix = Object.keys(folders).find((each) => each !== "" && key.startsWith(`${each}/`));
+  if (prefix === undefined) return root;
+  return join(folders[prefix] ?? root, ...prefix.split("/").map(() => ".."));
+}
+
+function fromOf(specifier: string, externals: NonNullable<LoadableProject["externals"]>): string | undefined {
+  return externals.find(({ name }) => specifier === name || specifier.startsWith(`${name}/`))?.from;
+}

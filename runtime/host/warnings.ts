@@ -1,0 +1,37 @@
+import type { HarnessResolver } from "../harness/harness.js";
+import type { AgentMount } from "../http/context.js";
+import { isKnown } from "./generation.js";
+import type { HostOptions } from "./options.js";
+
+/** What the operator should know before the first request: each a sentence that says what to do. */
+export function startupWarnings(host: {
+  readonly options: HostOptions;
+  /** The address listened on. */
+  readonly address: string;
+  readonly loopbackOnly: boolean;
+  readonly agents: readonly AgentMount[];
+  readonly harnesses: HarnessResolver;
+}): readonly string[] {
+  const { options, address } = host;
+  const found: string[] = [];
+  if (!host.loopbackOnly && options.authToken === undefined && options.allowAnonymous !== true) {
+    found.push(
+      `listening on ${address}, but only direct calls from this machine are admitted: nobody else will be let in; pass --bearer-token to admit callers`,
+    );
+  }
+  if (options.allowAnonymous === true) {
+    found.push("everyone who can reach this server may use it (--allow-anonymous), and sees every session");
+  }
+  for (const { slug, generation } of host.agents) {
+    const { model } = generation.agent;
+    if (!isKnown(model)) continue;
+    const problem = host.harnesses.problem(model);
+    if (problem !== undefined) found.push(`agent "${slug}" can't answer with ${model.id}: ${problem}`);
+    else if (model.id === "offline" || model.id.startsWith("offline/")) {
+      found.push(
+        `agent "${slug}" runs on the built-in offline model: no network, no intelligence, for demos and tests; /tool_name {json} in a message calls that tool`,
+      );
+    }
+  }
+  return found;
+}

@@ -1,0 +1,64 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type ErrorCode, RuntimeError } from "../errors.js";
+import type { HttpHost } from "./context.js";
+import type { RouteTable } from "./route-table.js";
+
+/** Every failure leaves as `{ ok: false, error, message }`; what is not one of ours is logged and told as `internal`. */
+export function handleErrors(app: FastifyInstance, host: HttpHost, table: RouteTable): void {
+  app.setErrorHandler((error: FastifyError | RuntimeError, request, reply) => sendError(host, error, request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?", 1)[0] ?? "/";
+    const methods = table.methodsOf(path, (slug) => host.mount(slug) !== undefined);
+    if (methods.length === 0) return sendError(host, new RuntimeError("not_found", `no route ${path}`), request, reply);
+    reply.header("allow", methods.join(", "));
+    // CORS stays closed: a preflight is answered, and grants nothing.
+    if (request.method === "OPTIONS") return reply.code(204).send();
+    const message = `${path} accepts ${methods.join(", ")}, not ${request.method}`;
+    return sendError(host, new RuntimeError("method_not_allowed", message), request, reply);
+  });
+}
+
+/** Answers with an error's body. */
+export function sendError(host: HttpHost, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, body } = describeError(error);
+  if (status >= 500)
+    host.log[status === 500 ? "error" : "warn"](`${request.method} ${pathOf(request)} answered ${status}`, error);
+  if (status === 413 || status === 401) reply.header("connection", "close");
+  return reply.code(status).type("application/json; charset=utf-8").send(body);
+}
+
+/** Status and body of an error; nothing of an unexpected error but its kind gets out. */
+export function describeError(error: unknown): { readonly status: number; readonly body: Record<string, unknown> } {
+  if (error instanceof RuntimeError) return { status: error.status, body: error.toBody() };
+  const status = isFrameworkError(error) ? (error.statusCode ?? 500) : 500;
+  if (!isFrameworkError(error) || status >= 500) {
+    return { status: 500, body: { ok: false, error: "internal", message: "the server failed; its log says why" } };
+  }
+  return { status, body: { ok: false, error: codeOf(status), message: frameworkMessage(error) } };
+}
+
+function isFrameworkError(error: unknown): error is FastifyError {
+  return error instanceof Error && "statusCode" in error && typeof error.statusCode === "number";
+}
+
+function codeOf(status: number): ErrorCode {
+  if (status === 413) return "payload_too_large";
+  if (status === 404) return "not_found";
+  if (status === 405) return "method_not_allowed";
+  return "invalid_request";
+}
+
+function frameworkMessage(error: FastifyError): string {
+  switch (error.code) {
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return "send the body as application/json";
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return "the body is too large";
+    default:
+      return error.message;
+  }
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split("?", 1)[0] ?? request.url;
+}

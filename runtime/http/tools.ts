@@ -1,0 +1,75 @@
+import type { FastifyInstance } from "fastify";
+import { RuntimeError } from "../errors.js";
+import type { AgentManifest } from "../manifest/schema.js";
+import { readBody, readQuery, readString } from "./body.js";
+import { agentOf, callerOf, type HttpHost } from "./context.js";
+import { refuseWhileDraining } from "./session.js";
+
+const json = "application/json; charset=utf-8";
+
+/** Direct tool calls, and the catalog. Source: `http-api.md` (Call a tool without a model turn, Discovery routes). */
+export function toolRoutes(app: FastifyInstance, host: HttpHost): void {
+  app.post("/v1/tools/:toolName", async (request) => {
+    refuseWhileDraining(host);
+    const { toolName } = request.params as { toolName: string };
+    const body = readBody(request);
+    const sessionId = readString(body, "sessionId");
+    const continuationToken = readString(body, "continuationToken");
+    if (sessionId !== undefined && continuationToken !== undefined) {
+      throw new RuntimeError("invalid_request", '"sessionId" and "continuationToken" exclude each other');
+    }
+    const agent = agentOf(request);
+    refuseAgentExecution(agent.generation.agent, toolName);
+    const outcome = await agent.sessions.callTool(callerOf(request), {
+      toolName,
+      input: body.input === undefined ? {} : body.input,
+      ...(sessionId !== undefined && { sessionId }),
+      ...(continuationToken !== undefined && { continuationToken }),
+    });
+    const { callId, isError, result, durationMs } = outcome;
+    return { ok: true, toolName: outcome.toolName, callId, isError, result, durationMs };
+  });
+
+  app.get("/v1/tools", async (request, reply) => {
+    await checkBinding(request);
+    return reply.type(json).send(agentOf(request).generation.toolsJson);
+  });
+
+  app.get("/v1/tools/:toolName", async (request, reply) => {
+    await checkBinding(request);
+    const { toolName } = request.params as { toolName: string };
+    const { agent, toolJson } = agentOf(request).generation;
+    const text = toolJson(toolName);
+    if (text === undefined) throw unknownTool(agent, toolName);
+    return reply.type(json).send(text);
+  });
+}
+
+/** `session` and `continuationToken` bind a listing to a session: it must exist and be the caller's. */
+async function checkBinding(request: Parameters<typeof agentOf>[0]): Promise<void> {
+  const query = readQuery(request);
+  const sessionId = readString(query, "session");
+  const continuationToken = readString(query, "continuationToken");
+  if (sessionId !== undefined && continuationToken !== undefined) {
+    throw new RuntimeError("invalid_request", '"session" and "continuationToken" exclude each other');
+  }
+  if (sessionId !== undefined) await agentOf(request).sessions.get(callerOf(request), sessionId);
+  if (continuationToken !== undefined && !/^[^:]+:.+$/.test(continuationToken)) {
+    throw new RuntimeError("invalid_continuation_token", "a continuation token is written <channelId>:<key>");
+  }
+}
+
+function refuseAgentExecution(agent: AgentManifest, toolName: string): void {
+  const tool = agent.tools.find((each) => each.name === toolName);
+  if (tool?.execution === "agent") {
+    throw new RuntimeError(
+      "invalid_request",
+      `"${toolName}" runs where the agent runs; only server tools can be called here`,
+    );
+  }
+}
+
+function unknownTool(agent: AgentManifest, toolName: string): RuntimeError {
+  const available = agent.tools.filter((tool) => tool.execution === "server").map((tool) => tool.name);
+  return new RuntimeError("unknown_tool", `no tool named "${toolName}"`, { available });
+}
