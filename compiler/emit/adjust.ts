@@ -24,22 +24,44 @@ export async function adjust(
   result: BuildResult | BuildFailure,
   known: Map<string, InstalledPackage | undefined>,
 ): Promise<{ readonly changed: boolean; readonly value: Adjustments }> {
-  const before = state.external.size + state.rewritten.size;
-  const collected: Collected = { root: state.root, known, beside: new Map(), folders: { "": state.root }, diagnostics: [] };
+  const sizeOf = (): number => state.external.size + state.rewritten.size + Number(state.zodLocales);
+  const before = sizeOf();
+  const collected: Collected = {
+    root: state.root,
+    known,
+    beside: new Map(),
+    folders: { "": state.root },
+    diagnostics: [],
+  };
   for (const file of state.natives) {
     const owner = packageOf(file, known);
     if (isInstalled(file) && owner !== undefined) state.external.set(owner.name, "native addon");
     else keepFile(collected, file);
   }
-  const text = "outputFiles" in result ? result.outputFiles?.find((file) => file.path.endsWith(".js"))?.text : undefined;
+  const text =
+    "outputFiles" in result ? result.outputFiles?.find((file) => file.path.endsWith(".js"))?.text : undefined;
+  const inputs = "metafile" in result ? Object.keys(result.metafile?.inputs ?? {}) : [];
+  state.zodLocales ||= usesLocales(state.root, inputs);
   if (text !== undefined && (state.rewritten.size > 0 || /import\.meta|__dirname|__filename/.test(text))) {
-    await readModules(state, "metafile" in result ? Object.keys(result.metafile?.inputs ?? {}) : [], collected);
+    await readModules(state, inputs, collected);
   }
-  const beside = [...collected.beside].map(([key, file]) => ({ path: key, file })).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const beside = [...collected.beside]
+    .map(([key, file]) => ({ path: key, file }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
-    changed: before !== state.external.size + state.rewritten.size,
+    changed: before !== sizeOf(),
     value: { beside, folders: collected.folders, diagnostics: collected.diagnostics },
   };
+}
+
+/** Whether a module outside zod mentions its locales, wherever zod is there at all. */
+function usesLocales(root: string, inputs: readonly string[]): boolean {
+  const ofZod = (file: string): boolean => /(?:^|\/)zod\/v[34]\//.test(file);
+  if (!inputs.some((file) => /(?:^|\/)zod\/v4\/locales\/index\.js$/.test(file))) return false;
+  return inputs.some(
+    (file) =>
+      !file.startsWith("bdk") && !ofZod(file) && /\blocales\b/.test(readFileSync(path.resolve(root, file), "utf8")),
+  );
 }
 
 interface Collected {
@@ -131,7 +153,8 @@ function keepFolder(collected: Collected, folder: string, at: Span, wanted: (fil
 function keepFile(collected: Collected, file: string, at?: Span): void {
   const real = realpathSync(file);
   const key = moduleKey(collected.root, file, collected.known);
-  const allowed = !key.startsWith("../") && !moduleKey(realpathSync(collected.root), real, collected.known).startsWith("../");
+  const allowed =
+    !key.startsWith("../") && !moduleKey(realpathSync(collected.root), real, collected.known).startsWith("../");
   if (allowed) {
     collected.beside.set(key, real);
     noteFolder(collected, file, key);

@@ -109,7 +109,11 @@ export function readSelfReferences(file: string, text: string, key: string): Sel
     const user = creation.parent;
     if (ts.isVariableDeclaration(user) && ts.isIdentifier(user.name)) {
       requires.set(user.name.text, user.name);
-    } else if (ts.isCallExpression(user) && user.expression === creation && user.arguments.every(ts.isStringLiteralLike)) {
+    } else if (
+      ts.isCallExpression(user) &&
+      user.expression === creation &&
+      user.arguments.every(ts.isStringLiteralLike)
+    ) {
       edits.push({ start: creation.getStart(source), end: creation.getEnd(), text: "require" });
     }
   }
@@ -129,7 +133,8 @@ export function readSelfReferences(file: string, text: string, key: string): Sel
     visit(source, (node) => {
       if (!ts.isIdentifier(node) || node.text !== name || (isDeclaration(node) && node !== declaration)) return;
       const call = node.parent;
-      const literal = ts.isCallExpression(call) && call.expression === node && call.arguments.some(ts.isStringLiteralLike);
+      const literal =
+        ts.isCallExpression(call) && call.expression === node && call.arguments.some(ts.isStringLiteralLike);
       // A call with a literal becomes a plain require, which the linker follows; the rest keeps the real one.
       const text = literal ? "require" : `__bdk_${name}`;
       if (text !== name) edits.push({ start: node.getStart(source), end: node.getEnd(), text });
@@ -139,10 +144,16 @@ export function readSelfReferences(file: string, text: string, key: string): Sel
 }
 
 /** The place that an expression stands for, if it is one. */
-function placeOf(node: ts.Expression, file: string, names: ReadonlyMap<string, ts.Expression>, depth = 0): Place | undefined {
+function placeOf(
+  node: ts.Expression,
+  file: string,
+  names: ReadonlyMap<string, ts.Expression>,
+  depth = 0,
+): Place | undefined {
   if (depth > 16) return undefined;
   const inner = (each: ts.Expression): Place | undefined => placeOf(each, file, names, depth + 1);
-  if (ts.isParenthesizedExpression(node) || ts.isNonNullExpression(node) || ts.isAsExpression(node)) return inner(node.expression);
+  if (ts.isParenthesizedExpression(node) || ts.isNonNullExpression(node) || ts.isAsExpression(node))
+    return inner(node.expression);
   if (ts.isIdentifier(node)) {
     if (node.text === "__dirname") return { path: path.dirname(file), exact: true, file: false };
     if (node.text === "__filename") return { path: file, exact: true, file: true };
@@ -160,7 +171,9 @@ function placeOf(node: ts.Expression, file: string, names: ReadonlyMap<string, t
   if (ts.isNewExpression(node) && calleeName(node) === "URL") {
     const [target, base] = node.arguments ?? [];
     const from = base === undefined ? undefined : inner(base);
-    return target === undefined || from === undefined ? undefined : extend(from.file ? path.dirname(from.path) : from.path, [target], from);
+    return target === undefined || from === undefined
+      ? undefined
+      : extend(from.file ? path.dirname(from.path) : from.path, [target], from);
   }
   if (ts.isCallExpression(node)) {
     const [first, ...rest] = node.arguments;
@@ -169,7 +182,11 @@ function placeOf(node: ts.Expression, file: string, names: ReadonlyMap<string, t
       return method?.name.text === "toString" ? inner(method.expression) : undefined;
     }
     const name = calleeName(node);
-    if (name === "resolve" && ts.isPropertyAccessExpression(node.expression) && isImportMeta(node.expression.expression)) {
+    if (
+      name === "resolve" &&
+      ts.isPropertyAccessExpression(node.expression) &&
+      isImportMeta(node.expression.expression)
+    ) {
       const relative = ts.isStringLiteralLike(first) && first.text.startsWith(".");
       return relative ? extend(path.dirname(file), [first], { path: file, exact: true, file: true }) : undefined;
     }
@@ -189,7 +206,9 @@ function placeOf(node: ts.Expression, file: string, names: ReadonlyMap<string, t
     const from = first === undefined ? undefined : inner(first.expression);
     if (first === undefined || from === undefined) return undefined;
     const below = path.join(from.path, first.literal.text);
-    return rest.length === 0 ? { path: below, exact: from.exact, file: false } : { path: wholeFolder(below, first.literal.text), exact: false, file: false };
+    return rest.length === 0
+      ? { path: below, exact: from.exact, file: false }
+      : { path: wholeFolder(below, first.literal.text), exact: false, file: false };
   }
   return undefined;
 }
@@ -234,9 +253,11 @@ function isHarmless(node: ts.Expression, place: Place, file: string): boolean {
 
 function declaredName(node: ts.Expression): string | undefined {
   const parent = node.parent;
-  if (!ts.isVariableDeclaration(parent) || parent.initializer !== node || !ts.isIdentifier(parent.name)) return undefined;
+  if (!ts.isVariableDeclaration(parent) || parent.initializer !== node || !ts.isIdentifier(parent.name))
+    return undefined;
   const statement = parent.parent.parent;
-  const exported = ts.isVariableStatement(statement) && statement.modifiers?.some((each) => each.kind === ts.SyntaxKind.ExportKeyword);
+  const exported =
+    ts.isVariableStatement(statement) && statement.modifiers?.some((each) => each.kind === ts.SyntaxKind.ExportKeyword);
   return exported === true ? undefined : parent.name.text;
 }
 

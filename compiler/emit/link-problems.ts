@@ -95,7 +95,10 @@ function unresolvedImport(specifier: string, message: Message, place: { readonly
 
 /** `@scope/name/sub` → `@scope/name`. */
 function packageName(specifier: string): string {
-  return specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
 }
 
 function spanOf({ location }: Message, nameFile: NameFile): Span | undefined {
@@ -110,10 +113,14 @@ function spanOf({ location }: Message, nameFile: NameFile): Span | undefined {
 function suggestion({ notes, location }: Message): string | undefined {
   const hint = location?.suggestion;
   if (hint !== undefined && hint !== "") return `did you mean ${hint}?`;
-  return notes.map((note) => /Did you mean to import "([^"]+)"/.exec(note.text)?.[1]).find((name) => name !== undefined);
+  return notes
+    .map((note) => /Did you mean to import "([^"]+)"/.exec(note.text)?.[1])
+    .find((name) => name !== undefined);
 }
 
 /** esbuild words every failure of its parser in one of these ways. */
 function isSyntaxError(text: string): boolean {
-  return /^(?:Expected|Unexpected|Unterminated|Invalid|Syntax error|Multiple|The symbol|Cannot assign|Legacy|Delete of|Duplicate)/.test(text);
+  return /^(?:Expected|Unexpected|Unterminated|Invalid|Syntax error|Multiple|The symbol|Cannot assign|Legacy|Delete of|Duplicate)/.test(
+    text,
+  );
 }

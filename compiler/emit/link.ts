@@ -10,9 +10,9 @@ import type { BuildContext, BuildFailure, BuildOptions, BuildResult, Metafile } 
 import type { Diagnostic, Result } from "../diagnostics/diagnostic.js";
 import { type Adjustments, adjust } from "./adjust.js";
 import type { ProjectCode } from "./bundle.js";
-import { type InstalledPackage, packageFolder } from "./package-folder.js";
 import { linkError, linkWarning, type NameFile } from "./link-problems.js";
-import { moduleKey, ownAliases, resolution, type ResolutionState } from "./resolution.js";
+import { type InstalledPackage, packageFolder } from "./package-folder.js";
+import { moduleKey, ownAliases, type ResolutionState, resolution } from "./resolution.js";
 import { entrySource, guardedEntrySource, type LinkedModule } from "./templates/entry.js";
 
 export type { LinkedModule };
@@ -42,7 +42,25 @@ export interface LinkerOptions {
 }
 
 /** Text files that can be imported as strings. */
-const textEndings = [".md", ".mdx", ".txt", ".sql", ".graphql", ".gql", ".html", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".xml", ".prompt", ".jinja", ".hbs", ".mustache"];
+const textEndings = [
+  ".md",
+  ".mdx",
+  ".txt",
+  ".sql",
+  ".graphql",
+  ".gql",
+  ".html",
+  ".csv",
+  ".tsv",
+  ".yaml",
+  ".yml",
+  ".toml",
+  ".xml",
+  ".prompt",
+  ".jinja",
+  ".hbs",
+  ".mustache",
+];
 
 const passLimit = 5;
 
@@ -57,12 +75,13 @@ export function createLinker({ root: folder, incremental = false }: LinkerOption
     rewritten: new Map(),
     used: new Map(),
     natives: new Set(),
+    zodLocales: false,
   };
   let adjustments: Adjustments = { beside: [], folders: {}, diagnostics: [] };
   let context: { readonly mode: LinkMode; readonly stamp: string; readonly build: BuildContext } | undefined;
 
   /** The filters of the plugin depend on these; when they change a kept context is of no use. */
-  const stampOf = (): string => JSON.stringify([[...state.external.keys()], [...state.rewritten]]);
+  const stampOf = (): string => JSON.stringify([state.zodLocales, [...state.external.keys()], [...state.rewritten]]);
 
   const pass = async (mode: LinkMode): Promise<BuildResult | BuildFailure> => {
     const { build, context: createContext } = await import("esbuild");
@@ -132,11 +151,16 @@ function buildOptions(root: string, state: ResolutionState, mode: LinkMode): Bui
   };
 }
 
-function read(result: BuildResult, state: ResolutionState, { beside, folders }: Adjustments, nameFile: NameFile): Linked {
+function read(
+  result: BuildResult,
+  state: ResolutionState,
+  { beside, folders }: Adjustments,
+  nameFile: NameFile,
+): Linked {
   const texts = new Map(result.outputFiles?.map((file) => [path.extname(file.path), file.text]));
   const inputs = result.metafile?.inputs ?? {};
   const code: ProjectCode = {
-    text: texts.get(".js") ?? "",
+    text: lenientGlobs(texts.get(".js") ?? ""),
     map: portableMap(texts.get(".map") ?? "{}", nameFile),
     externals: [...state.used.values()]
       .map(({ owner, from, imports }) => ({
@@ -153,6 +177,20 @@ function read(result: BuildResult, state: ResolutionState, { beside, folders }: 
   };
   const files = Object.keys(inputs).filter((file) => !file.startsWith("bdk"));
   return { code, inputs: files.map((file) => path.resolve(state.root, file)), imports: importsOf(inputs, nameFile) };
+}
+
+/**
+ * `import("./" + name)` finds its module by the path as written in the folder; names without an ending, and `.js` that
+ * means `.ts`, are looked up by `__bdk.glob`. Replaced at equal length, so that the map still fits.
+ */
+function lenientGlobs(text: string): string {
+  return text.replace(
+    /(\w+)(\)? ?=> ?\(?)(\w+)(\)? ?=> ?\{[^}]*?)throw new Error\("Module not found in bundle: " ?\+ ?\3\)/,
+    (whole: string, map: string, between: string, name: string, rest: string) => {
+      const replaced = `${map}${between}${name}${rest}return __bdk.glob(${map},${name})`;
+      return replaced.padEnd(whole.length);
+    },
+  );
 }
 
 function importsOf(inputs: Metafile["inputs"], nameFile: NameFile): ReadonlyMap<string, readonly string[]> {

@@ -25,9 +25,14 @@ export interface ResolutionState {
   /** Modules that mention their own place: absolute path → rewritten text. */
   readonly rewritten: Map<string, string>;
   /** Found in this pass: external packages and the specifiers that ES modules import from them. */
-  readonly used: Map<string, { readonly owner: InstalledPackage; readonly from: string; readonly imports: Set<string> }>;
+  readonly used: Map<
+    string,
+    { readonly owner: InstalledPackage; readonly from: string; readonly imports: Set<string> }
+  >;
   /** Found in this pass: native addons of packages (to be external next time) and of the project. */
   readonly natives: Set<string>;
+  /** Whether project code may use zod's translations: a quarter of a megabyte that most never ask for. */
+  zodLocales: boolean;
 }
 
 const ownNames = packageNames.map(escape).join("|");
@@ -51,6 +56,7 @@ export function resolution(state: ResolutionState): Plugin {
       resolveNatives(build, state);
       resolveExternals(build, state);
       loadRewritten(build, state);
+      leaveOutLocales(build, state);
     },
   };
 }
@@ -166,6 +172,16 @@ function loadRewritten(build: PluginBuild, state: ResolutionState): void {
     const contents = state.rewritten.get(file);
     return contents === undefined ? undefined : { contents, loader: loaderOf(file), resolveDir: path.dirname(file) };
   });
+}
+
+/** zod exports every translation of its messages as one namespace, which a linker can't take apart. */
+function leaveOutLocales(build: PluginBuild, state: ResolutionState): void {
+  if (state.zodLocales) return;
+  build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, ({ path: file }) => ({
+    contents: 'export { default as en } from "./en.js";',
+    loader: "js",
+    resolveDir: path.dirname(file),
+  }));
 }
 
 /**
