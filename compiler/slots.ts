@@ -54,6 +54,10 @@ export interface Slot {
   readonly endings: readonly string[];
   /** The helper its default export must call, and the subpath that exports it; none for prose and assets. */
   readonly define?: { readonly name: string; readonly from: string };
+  /** Default exports that it also takes as they are, without the helper. */
+  readonly plain?: readonly ("text" | "object" | "array")[];
+  /** The definition must carry a `description`: the model chooses by it. */
+  readonly described?: true;
   /** Markdown of this slot may start with YAML front matter. */
   readonly frontMatter?: true;
   /** Key of the list in the manifest and in `/v1/info`. */
@@ -74,17 +78,17 @@ export const slots: readonly Slot[] = [
   { kind: "agent", scope: "base", path: "agent", shape: "file", naming: "free", endings: code,
     define: { name: "defineAgent", from: "." }, plural: "agent", contributors: ["project", "subagent"], aliases: ["config"] },
   { kind: "instructions", scope: "base", path: "instructions", shape: "prose", naming: "free", endings: prose,
-    define: { name: "defineInstructions", from: "." }, plural: "instructions", contributors: ["project", "extension", "subagent"], aliases: ["prompt", "prompts", "system"] },
+    define: { name: "defineInstructions", from: "." }, plain: ["text"], plural: "instructions", contributors: ["project", "extension", "subagent"], aliases: ["prompt", "prompts", "system"] },
   { kind: "tool", scope: "base", path: "tools", shape: "files", naming: "tool", endings: code,
-    define: { name: "defineTool", from: "./tools" }, plural: "tools", contributors: shared, aliases: ["functions", "function", "actions", "action"] },
+    define: { name: "defineTool", from: "./tools" }, described: true, plural: "tools", contributors: shared, aliases: ["functions", "function", "actions", "action"] },
   { kind: "skill", scope: "base", path: "skills", shape: "skills", naming: "skill", endings: prose, frontMatter: true,
-    define: { name: "defineSkill", from: "./skills" }, plural: "skills", contributors: shared, aliases: ["procedures", "commands"] },
+    define: { name: "defineSkill", from: "./skills" }, described: true, plural: "skills", contributors: shared, aliases: ["procedures", "commands"] },
   { kind: "mcp-connection", scope: "base", path: "mcp-connections", shape: "files", naming: "segment", endings: code,
     define: { name: "defineConnection", from: "./connections" }, plural: "mcpConnections", contributors: shared, aliases: ["connections", "connection", "mcp", "mcps", "mcp-servers", "mcps-connections"] },
   { kind: "host-connection", scope: "base", path: "host-connections", shape: "files", naming: "segment", endings: code,
     define: { name: "defineConnection", from: "./connections" }, plural: "hostConnections", contributors: shared, aliases: ["host"] },
   { kind: "subagent", scope: "base", path: "subagents", shape: "folders", naming: "segment", endings: code,
-    define: { name: "defineAgent", from: "." }, plural: "subagents", contributors: shared, aliases: ["agents", "sub-agents", "children"] },
+    define: { name: "defineAgent", from: "." }, described: true, plural: "subagents", contributors: shared, aliases: ["agents", "sub-agents", "children"] },
   { kind: "extension", scope: "base", path: "extensions", shape: "mounts", naming: "segment", endings: code,
     define: { name: "defineExtension", from: "./extensions" }, plural: "extensions", contributors: project, aliases: ["plugins", "plugin", "packages", "mounts"] },
   { kind: "channel", scope: "base", path: "channels", shape: "files", naming: "segment", endings: code,
@@ -108,9 +112,9 @@ export const slots: readonly Slot[] = [
   { kind: "playground", scope: "base", path: "playground", shape: "assets", naming: "free", endings: [],
     plural: "playground", contributors: project },
   { kind: "eval", scope: "project", path: "evals", shape: "tree", naming: "free", endings: [".eval.ts", ".eval.js"],
-    define: { name: "defineEval", from: "./evals" }, plural: "evals", contributors: project },
+    define: { name: "defineEval", from: "./evals" }, plain: ["array"], plural: "evals", contributors: project },
   { kind: "eval-config", scope: "project", path: "evals/evals.config", shape: "file", naming: "free", endings: code,
-    define: { name: "defineEvalConfig", from: "./evals" }, plural: "evalConfig", contributors: project },
+    define: { name: "defineEvalConfig", from: "./evals" }, plain: ["object"], plural: "evalConfig", contributors: project },
   { kind: "lib", scope: "base", path: "lib", shape: "private", naming: "free", endings: [],
     plural: "lib", contributors: shared, aliases: ["utils", "util", "helpers", "shared", "common", "src"] },
 ];

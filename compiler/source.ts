@@ -6,6 +6,7 @@
  */
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
+import { compareBytes } from "./bytes.js";
 
 /**
  * One name in a folder. `outside` is a link that leads out of the boundary, `broken` one that leads nowhere (or
@@ -163,22 +164,6 @@ export function joinPath(...parts: readonly string[]): string {
 export function parentOf(file: string): string {
   const parent = path.posix.dirname(file);
   return parent === "." ? "" : parent;
-}
-
-/** Orders strings by their UTF-8 bytes, which is the order of their code points. */
-export function compareBytes(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let index = 0; index < length; index++) {
-    const left = a.charCodeAt(index);
-    const right = b.charCodeAt(index);
-    if (left !== right) return rank(left) - rank(right);
-  }
-  return a.length - b.length;
-}
-
-/** Surrogates stand for code points above U+FFFF: they sort after every other code unit. */
-function rank(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
 function readable(type: SourceEntry["type"]): "file" | "folder" | undefined {

@@ -1,3 +1,4 @@
+import { compareBytes } from "../bytes.js";
 import { type CodeName, codes } from "./codes.js";
 
 /** A place in a project file. Lines and columns start at 1; `file` is a POSIX path relative to the project root. */
@@ -65,6 +66,23 @@ export function diagnostic(name: CodeName, init: DiagnosticInit): Diagnostic {
     ...(init.help === undefined ? {} : { help: init.help }),
     ...(init.notes === undefined ? {} : { notes: init.notes }),
   };
+}
+
+/** Where the caret goes; undefined for a diagnostic without a place. */
+export function primarySpan(each: Diagnostic): Span | undefined {
+  return (each.labels.find((label) => label.primary) ?? each.labels[0])?.span;
+}
+
+/** By place, then by code; what says the same about the same place is said once. */
+export function inOrder(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const keyed = new Map(diagnostics.map((each) => [sortKey(each), each]));
+  return [...keyed].sort(([a], [b]) => compareBytes(a, b)).map(([, each]) => each);
+}
+
+function sortKey(each: Diagnostic): string {
+  const { file, line, column } = primarySpan(each) ?? { file: "", line: 0, column: 0 };
+  const digits = (value: number) => String(value).padStart(9, "0");
+  return [file, digits(line), digits(column), each.code, each.message].join("\0");
 }
 
 /** True when the pipeline must stop at the next phase boundary. */

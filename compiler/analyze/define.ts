@@ -1,0 +1,31 @@
+import { ownSubpath } from "../aliases.js";
+import type { Entry } from "../scan/tree.js";
+import { spanOf } from "./at.js";
+import type { Definition } from "./definition.js";
+import { formOf, idOf, qualify } from "./identity.js";
+import { envReads, type ModuleGraph } from "./module-graph.js";
+import type { Prose } from "./prose.js";
+
+/** Puts together what is known of one entry. */
+export function define(entry: Entry, graph: ModuleGraph, prose: Prose | undefined): Definition {
+  const exported = graph.modules.get(entry.file)?.facts.exported;
+  const callee = exported?.callee;
+  const own = callee?.from !== undefined && ownSubpath(callee.from) !== undefined;
+  const properties = exported?.properties ?? [];
+  const fields = properties.map((each) => [each.path.join("."), spanOf(entry.file, each.key)] as const);
+  const literals = properties.flatMap((each) =>
+    each.literal === undefined ? [] : [[each.path.join("."), each.literal] as const],
+  );
+  return {
+    id: idOf(entry),
+    entry,
+    name: qualify(entry.name, entry.mount),
+    form: formOf(entry),
+    span: exported === undefined ? { file: entry.file, line: 1, column: 1 } : spanOf(entry.file, exported.place),
+    ...(own ? { define: callee.name } : {}),
+    fields: prose?.fields ?? Object.fromEntries(fields),
+    literals: Object.fromEntries(literals),
+    ...(prose === undefined ? {} : { prose: { attributes: prose.attributes, body: prose.body } }),
+    env: envReads(graph, entry.file),
+  };
+}

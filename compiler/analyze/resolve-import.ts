@@ -1,0 +1,42 @@
+import path from "node:path";
+import { type ProjectSource, parentOf, type SourceEntry } from "../source.js";
+
+/** Names in a folder and what they are, each folder listed once. */
+export type FolderView = (dir: string) => ReadonlyMap<string, SourceEntry["type"]>;
+
+export function folderView(source: ProjectSource): FolderView {
+  const known = new Map<string, ReadonlyMap<string, SourceEntry["type"]>>();
+  return (dir) => {
+    const listed = known.get(dir) ?? new Map(source.list(dir).map((entry) => [entry.name, entry.type]));
+    known.set(dir, listed);
+    return listed;
+  };
+}
+
+/** `.js` specifiers mean `.ts` files, as TypeScript has it. */
+const rewritten: readonly (readonly [from: string, to: readonly string[]])[] = [
+  [".js", [".ts", ".tsx"]],
+  [".mjs", [".mts"]],
+  [".cjs", [".cts"]],
+  [".jsx", [".tsx"]],
+];
+const implied = [".ts", ".tsx", ".mts", ".cts", ".js", ".mjs", ".cjs", ".jsx", ".json"] as const;
+
+/** The file that a path without a sure ending stands for: itself, its TypeScript source, or a folder's index. */
+export function resolveFile(folders: FolderView, target: string): string | undefined {
+  const clean = path.posix.normalize(target).replace(/\/$/, "");
+  const candidates = [
+    clean,
+    ...rewritten.flatMap(([from, to]) =>
+      clean.endsWith(from) ? to.map((ending) => clean.slice(0, -from.length) + ending) : [],
+    ),
+    ...implied.map((ending) => clean + ending),
+    ...implied.map((ending) => path.posix.join(clean, `index${ending}`)),
+  ];
+  return candidates.find((file) => folders(parentOf(file)).get(path.posix.basename(file)) === "file");
+}
+
+/** A module whose syntax is read: not JSON, not text. */
+export function isCode(file: string): boolean {
+  return /\.[cm]?[jt]sx?$/.test(file) && !/\.d\.[cm]?ts$/.test(file);
+}

@@ -1,0 +1,60 @@
+import { ownSubpath } from "../../aliases.js";
+import { type Diagnostic, diagnostic } from "../../diagnostics/diagnostic.js";
+import { type Slot, slots } from "../../slots.js";
+import type { ExportFacts } from "../facts.js";
+import type { Rule, Subject } from "../rule.js";
+
+/**
+ * The default export calls the slot's helper, or something that only running it can tell (`memoryHook()`, a factory of
+ * the project). What syntax already shows to be another kind of thing is refused here.
+ */
+export const rightHelper: Rule = (subject) => {
+  const { slot, exported } = subject;
+  if (exported === undefined || slot.define === undefined) return [];
+  if (exported.form === "call") return checkCall(subject, exported, slot.define);
+  if (exported.form === "opaque" || slot.plain?.some((form) => form === exported.form)) return [];
+  const what =
+    exported.what ??
+    (exported.form === "text" ? "a string" : exported.form === "array" ? "an array" : "a plain object");
+  return [wrong(subject, exported, `is ${what}`)];
+};
+
+function checkCall(
+  subject: Subject,
+  { callee, ...exported }: ExportFacts,
+  helper: NonNullable<Slot["define"]>,
+): readonly Diagnostic[] {
+  if (callee === undefined) return [];
+  if (callee.undeclared) {
+    if (!helperNames.has(callee.name)) return [];
+    const home = helperHomes.get(callee.name) ?? helper.from;
+    return [
+      diagnostic("helperNotImported", {
+        message: `${callee.name} is called, but not imported`,
+        at: subject.at(callee.place),
+        help: `add \`import { ${callee.name} } from "@cursor/bdk${home.slice(1)}"\``,
+      }),
+    ];
+  }
+  if (callee.from === undefined || ownSubpath(callee.from) === undefined || callee.name === helper.name) return [];
+  const disables = /^disable[A-Z]?/.test(callee.name);
+  if (disables && subject.definition.entry.layer === "overlay") return [];
+  return helperNames.has(callee.name) || disables ? [wrong(subject, exported, `calls ${callee.name}`)] : [];
+}
+
+function wrong({ definition, slot, at }: Subject, exported: Omit<ExportFacts, "callee">, found: string): Diagnostic {
+  const helper = slot.define?.name ?? "";
+  const called = found.replace(/^calls /, "");
+  const home = slots.find((each) => each.define?.name === called && each.kind !== "subagent");
+  const hint = home === undefined ? "" : `, or move the file to ${home.path}${home.shape === "file" ? ".ts" : "/"}`;
+  return diagnostic("wrongDefine", {
+    message: `the default export of a ${definition.entry.kind} must call ${helper}, but this one ${found}`,
+    at: at(exported.place),
+    help: `export the result of ${helper}(…)${hint}`,
+  });
+}
+
+const helperHomes = new Map(
+  slots.flatMap(({ define }) => (define === undefined ? [] : [[define.name, define.from] as const])),
+);
+const helperNames: ReadonlySet<string> = new Set(helperHomes.keys());
