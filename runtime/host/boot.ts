@@ -6,7 +6,8 @@ import { checkBundle } from "./check.js";
 import { checkEnvironment, StartupError } from "./environment.js";
 import { type BootFlags, bootHelp, readBootFlags, UsageError } from "./flags.js";
 import { createHostWith, type Host, openLog } from "./index.js";
-import { captureConsole, type HostLog, renderError } from "./log.js";
+import { captureConsole, type HostLog } from "./log.js";
+import { renderStack } from "./stack.js";
 
 export type { BootInput } from "./boot-input.js";
 
@@ -55,7 +56,7 @@ async function load(input: BootInput): Promise<AgentBundle["definitions"]> {
   try {
     return await input.load();
   } catch (error) {
-    throw new StartupError(`the project's code failed to load\n${renderError(error)}`, { cause: error });
+    throw new StartupError(`the project's code failed to load\n${renderStack(error)}`, { cause: error });
   }
 }
 
@@ -91,7 +92,7 @@ function fail(error: unknown): void {
     return;
   }
   process.stderr.write(
-    `error: the server could not start, and that is a bug of ours. Please report it with the lines below.\n${renderError(error)}\n`,
+    `error: the server could not start, and that is a bug of ours. Please report it with the lines below.\n${renderStack(error)}\n`,
   );
   process.exitCode = exitCodes.bug;
 }

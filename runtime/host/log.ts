@@ -1,5 +1,6 @@
 import { format } from "node:util";
 import type { LogLine } from "./options.js";
+import { renderStack } from "./stack.js";
 
 export type LogLevel = LogLine["level"];
 
@@ -21,8 +22,6 @@ export interface HostLogOptions {
   /** Where each line goes besides the ring. */
   readonly write: (line: LogLine) => void;
   readonly redact: (text: string) => string;
-  /** Renders an error; default its stack. */
-  readonly renderError?: (error: unknown) => string;
   /** Lines kept. Default 1000. */
   readonly capacity?: number;
 }
@@ -37,7 +36,7 @@ export function createHostLog(options: HostLogOptions): HostLog {
   let last = 0;
 
   const add = (level: LogLevel) => (message: string, error?: unknown) => {
-    const text = error === undefined ? message : `${message}: ${(options.renderError ?? renderError)(error)}`;
+    const text = error === undefined ? message : `${message}: ${renderStack(error)}`;
     const cut = text.length > messageLimit ? `${text.slice(0, messageLimit)}… (${text.length} characters)` : text;
     const line: LogLine = { seq: ++last, at: new Date().toISOString(), level, message: options.redact(cut) };
     ring.push(line);
@@ -55,13 +54,6 @@ export function createHostLog(options: HostLogOptions): HostLog {
       return { lines: ring.slice(Math.max(0, ring.length - (last - seq))), next: last };
     },
   };
-}
-
-/** An error as its stack, or its message when it has none. */
-export function renderError(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error === "string" ? error : format("%o", error);
-  const cause = error.cause === undefined ? "" : `\n  caused by: ${renderError(error.cause)}`;
-  return `${error.stack ?? `${error.name}: ${error.message}`}${cause}`;
 }
 
 /** A writer of readable lines: `12:00:01 warn  message`, coloured on a terminal. Debug lines are left out unless asked for. */

@@ -67,18 +67,15 @@ function resolveModel(setting: Dynamic<ModelSetting>, own: unknown): Dynamic<Mod
 
 /** The text of every part in order, a blank line between; parts written in code say theirs now. */
 function resolveInstructions(agent: AgentManifest, definitions: Definitions): Dynamic<string> {
-  const { text } = agent.instructions;
+  const { text, parts } = agent.instructions;
   if (!isDynamic(text)) return text;
-  const inline = stringOr(fieldsOf(definitions.agent).instructions);
-  const parts = Object.keys(definitions)
-    .filter((id) => id === "instructions" || id.startsWith("instructions:"))
-    .map((id) => {
-      const own = definitions[id];
-      return stringOr(own) ?? stringOr(fieldsOf(own).markdown);
-    })
-    .filter((part) => part !== undefined);
-  if (inline !== undefined) parts.unshift(inline);
-  return parts.length === 0 ? text : parts.join("\n\n");
+  const texts = parts.map((part) => {
+    if (typeof part.text === "string") return part.text;
+    const own = definitions[part.id ?? "instructions"];
+    return stringOr(own) ?? stringOr(fieldsOf(own).markdown) ?? stringOr(fieldsOf(own).instructions);
+  });
+  const known = texts.filter((each) => each !== undefined);
+  return known.length === 0 ? text : known.join("\n\n");
 }
 
 function resolveConnection(entry: ConnectionEntry, definitions: Definitions): ConnectionEntry {

@@ -136,13 +136,29 @@ export const agentManifest = z.object({
   instructions: z.object({
     /** The whole text, extensions' parts appended in mount order. */
     text: maybe(z.string()),
-    parts: z.array(z.object({ source: z.string(), layer: origin.layer, package: z.string().optional() })),
+    /**
+     * `id` is the part's key in the bundle. When the whole text is dynamic, each part that is not says its own `text`
+     * here, so that the running server can put the whole together in this order.
+     */
+    parts: z.array(
+      z.object({
+        id: z.string().optional(),
+        text: maybe(z.string()).optional(),
+        source: z.string(),
+        layer: origin.layer,
+        package: z.string().optional(),
+      }),
+    ),
   }),
   /** Allowlist of built-in harness tools; absent: all but `shell`. */
   builtins: z.array(z.string()).optional(),
   builtinTools: z.object({ reminders: z.boolean().optional() }).optional(),
   local: z
-    .object({ cwd: maybe(z.string()).optional(), workspaceDir: maybe(z.string()).optional(), sandbox: z.boolean().optional() })
+    .object({
+      cwd: maybe(z.string()).optional(),
+      workspaceDir: maybe(z.string()).optional(),
+      sandbox: z.boolean().optional(),
+    })
     .optional(),
   concurrency: z.object({ maxRunningTurns: z.number().int().positive().optional() }).optional(),
   tools: z.array(toolEntry),
