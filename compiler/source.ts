@@ -4,7 +4,7 @@
  * Paths are POSIX and relative to `root`; `""` is the root itself. Listings come in byte order of the names, whatever
  * order the directory has. A path whose real place lies outside the boundary is never read.
  */
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { compareBytes } from "./bytes.js";
 
@@ -52,7 +52,7 @@ export class SourceError extends Error {
  */
 export function diskSource(root: string, boundary: string = root): ProjectSource {
   const absolute = path.resolve(root);
-  const limit = realpathSync(boundary);
+  const limit = realOrGiven(boundary);
 
   const locate = (file: string): string => {
     const real = realpathSync(path.join(absolute, file));
@@ -168,6 +168,11 @@ export function parentOf(file: string): string {
 
 function readable(type: SourceEntry["type"]): "file" | "folder" | undefined {
   return type === "file" || type === "folder" ? type : undefined;
+}
+
+/** A folder that is not there has nothing in it: listings are empty, and reads say so. */
+function realOrGiven(folder: string): string {
+  return existsSync(folder) ? realpathSync(folder) : path.resolve(folder);
 }
 
 function isWithin(folder: string, file: string): boolean {

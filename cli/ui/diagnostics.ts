@@ -18,8 +18,15 @@ export function renderDiagnostics(
     case "github":
       return renderGithub(diagnostics);
     case "pretty":
-      return renderPretty(diagnostics, root, sink);
+      return renderPretty(diagnostics, { colour: sink.colors.isColorSupported, ...frames(root) });
   }
+}
+
+/** Source lines are shown only where there is a project to read them from. */
+function frames(root: string | undefined): { readonly read?: (file: string) => string } {
+  if (root === undefined) return {};
+  const source = diskSource(root);
+  return { read: (file) => source.readText(file) };
 }
 
 /** Prints what there is to say to a person. */
