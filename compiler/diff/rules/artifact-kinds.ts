@@ -1,0 +1,43 @@
+import type { ArtifactsEntry } from "../../../runtime/manifest/schema.js";
+import { type Finding, sides } from "../change.js";
+import { join } from "../json.js";
+import { compareFields, type FieldRules, pairByKey, type Scene } from "../rule.js";
+import { schema } from "./schema.js";
+import { text } from "./text.js";
+
+type Kind = ArtifactsEntry["kinds"][number];
+
+const fields: FieldRules<Kind> = { description: text("description"), schema: schema("output") };
+
+/** Artifact kinds by name; readers of artifacts rely on them as on output. */
+export function artifactKinds(
+  before: readonly Kind[],
+  after: readonly Kind[],
+  { path, tolerate }: Scene<ArtifactsEntry>,
+): Finding[] {
+  return pairByKey(before, after, (kind) => kind.name).flatMap((pair): Finding[] => {
+    const at = join(path, pair.key);
+    if (pair.before === undefined || pair.after === undefined) {
+      const gone = pair.after === undefined;
+      const message = `artifact kind ${pair.key} ${gone ? "removed" : "added"}`;
+      const level = gone ? "breaking" : "compatible";
+      return [{ path: at, kind: gone ? "removed" : "added", level, message, ...sides(pair.before, pair.after) }];
+    }
+    return compareFields(pair.before, pair.after, fields, { path: at, tolerate }).map((finding) => ({
+      ...finding,
+      message: `artifact kind ${pair.key}: ${finding.message}`,
+    }));
+  });
+}
+
+/** `max`: how many artifacts a session keeps. */
+export function retention(before: number, after: number, { path }: { readonly path: string }): Finding[] {
+  const message = `artifacts kept changed from ${before} to ${after}`;
+  return [{ path, kind: "changed", level: after < before ? "risky" : "compatible", message, before, after }];
+}
+
+/** `agentTool`: whether the model may tag artifacts itself. */
+export function tagging(before: boolean, after: boolean, { path }: { readonly path: string }): Finding[] {
+  const message = after ? "the model may now tag artifacts" : "the model may no longer tag artifacts";
+  return [{ path, kind: "changed", level: "compatible", message, before, after }];
+}
