@@ -86,7 +86,7 @@ function compareAgents(before: readonly AgentManifest[], after: readonly AgentMa
 
 function candidate(key: string, agent: AgentManifest): Candidate {
   const { slug: _slug, name: _name, source: _source, ...content } = agent;
-  return { key, content, mounted: undefined };
+  return { key, content, package: undefined, short: undefined };
 }
 
 function presence({ key, before, after }: KeyedPair<AgentManifest>): Change {

@@ -78,9 +78,8 @@ export function entryKind<E extends Common>(kind: EntryKind<E>): EntryComparer {
 function candidates<E extends Common>(entries: ReadonlyMap<string, E>, kind: EntryKind<E>): Candidate[] {
   return [...entries].map(([key, entry]) => {
     const short = key.includes("__") ? key.slice(key.indexOf("__") + 2) : undefined;
-    const mounted =
-      short === undefined || entry.package === undefined ? undefined : `${packageName(entry.package)} ${short}`;
-    return { key, content: kind.content?.(entry), mounted };
+    const from = entry.package === undefined ? undefined : packageName(entry.package);
+    return { key, content: kind.content?.(entry), package: from, short };
   });
 }
 

@@ -5,8 +5,10 @@ export interface Candidate {
   readonly key: string;
   /** What a rename keeps: the fields that make the entry what it is. `undefined`: nothing worth comparing. */
   readonly content: unknown;
-  /** Package and short name: a mount under another namespace keeps them. */
-  readonly mounted: string | undefined;
+  /** Name of the package that brings it; merely similar entries of two packages are two entries. */
+  readonly package: string | undefined;
+  /** Its name below the mount: a mount under another namespace keeps package and short name. */
+  readonly short: string | undefined;
 }
 
 /** Share of common words and facts from which two entries are one under another name. */
@@ -76,10 +78,11 @@ function collect(value: unknown, path: string, add: (token: string) => void): vo
 
 /** 0 to 1: Dice's coefficient over words and facts; 1 for equal content or the same contribution of the same package. */
 function likeness(before: Prepared, after: Prepared, similar: boolean): number {
-  if (before.mounted !== undefined && before.mounted === after.mounted) return 1;
+  const sibling = before.package === after.package;
+  if (sibling && before.package !== undefined && before.short !== undefined && before.short === after.short) return 1;
   if (before.text === undefined || after.text === undefined) return 0;
   if (before.text === after.text) return 1;
-  if (!similar || before.count < fewTokens || after.count < fewTokens) return 0;
+  if (!similar || !sibling || before.count < fewTokens || after.count < fewTokens) return 0;
   let common = 0;
   for (const [token, count] of before.tokens) common += Math.min(count, after.tokens.get(token) ?? 0);
   return (2 * common) / (before.count + after.count);

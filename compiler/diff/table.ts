@@ -207,7 +207,7 @@ export const agentFields: FieldRules<AgentManifest> = {
   local,
 };
 
-export const instructionFields: FieldRules<AgentManifest["instructions"]> = { text: text("instructions"), parts };
+export const instructionFields: FieldRules<AgentManifest["instructions"]> = { text: text("text"), parts };
 
 function connection(list: "mcpConnections" | "hostConnections"): EntryKind<ConnectionEntry> {
   const where = (entry: ConnectionEntry) =>

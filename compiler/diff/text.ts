@@ -5,7 +5,9 @@ const maxEditLength = 4_000;
 
 /** Unified hunks between two texts, three lines of context, without file headers. */
 export function diffText(before: string, after: string): string {
-  const patch = structuredPatch("", "", before, after, "", "", { context: 3, maxEditLength });
+  // Where neither text ends its last line, saying so on both sides would only distract.
+  const [old, now] = !before.endsWith("\n") && !after.endsWith("\n") ? [`${before}\n`, `${after}\n`] : [before, after];
+  const patch = structuredPatch("", "", old, now, "", "", { context: 3, maxEditLength });
   if (patch === undefined) return rewritten(before, after);
   return patch.hunks
     .flatMap((hunk) => [`@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`, ...hunk.lines])

@@ -114,7 +114,7 @@ const zeroWidth = "\u200b";
 /** Plain words: no Markdown, no HTML, no link, no mention of a person, issue or team. */
 function escapeProse(text: string): string {
   return html(oneLine(text))
-    .replace(/[\\`*_{}[\]()#+!|~$]|^[-.]|(?<=^\d+)\./g, (character) => `\\${character}`)
+    .replace(/[\\`*_{}[\]()#+!|~$]/g, (character) => `\\${character}`)
     .replace(/@|\\#|(?<=\bGH)-(?=\d)/gi, (character) => `${character}${zeroWidth}`)
     .replace(/:\/\/|\bwww\./gi, (start) => `${start[0]}${zeroWidth}${start.slice(1)}`);
 }
