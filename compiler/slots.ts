@@ -121,6 +121,11 @@ export const slots: readonly Slot[] = [
 
 const byKind = new Map(slots.map((slot) => [slot.kind, slot]));
 
+/** How a slot is shown to people: `tools/`, `agent.ts`. */
+export function labelOf({ shape, path, endings }: Slot): string {
+  return shape === "file" || shape === "prose" ? `${path}${endings[0] ?? ""}` : `${path}/`;
+}
+
 /** The row of a kind. */
 export function slotOf(kind: Kind): Slot {
   const slot = byKind.get(kind);

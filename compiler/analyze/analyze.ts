@@ -3,7 +3,7 @@ import { type Diagnostic, inOrder, type Result } from "../diagnostics/diagnostic
 import { wrongExtension } from "../scan/shapes.js";
 import type { AgentTree, ProjectTree, Stray } from "../scan/tree.js";
 import { slotOf } from "../slots.js";
-import type { ProjectSource } from "../source.js";
+import { type ProjectSource, parentOf } from "../source.js";
 import { check } from "./check.js";
 import { define } from "./define.js";
 import type { AgentDefinitions, AnalysisCache } from "./definition.js";
@@ -53,10 +53,11 @@ async function analyzeAgent(
   return { value: { slug: agent.slug, definitions, modules }, diagnostics };
 }
 
-/** A file that stands among definitions is one gone astray, unless some module names it. */
+/** A file that stands among definitions is one gone astray, unless some module names it or has just missed it. */
 function checkStrays(strays: readonly Stray[], graph: ModuleGraph): readonly Diagnostic[] {
   const mentioned = new Set([...graph.modules.values()].flatMap(({ facts }) => facts.mentions));
   return strays
     .filter(({ file }) => !mentioned.has(file.slice(file.lastIndexOf("/") + 1)))
+    .filter(({ file }) => !graph.missing.some((path) => parentOf(path) === parentOf(file)))
     .map(({ kind, file }) => wrongExtension(slotOf(kind), file));
 }

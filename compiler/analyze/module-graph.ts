@@ -1,15 +1,15 @@
 import path from "node:path";
-import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
-import { suggest } from "../diagnostics/suggest.js";
+import { type Diagnostic, diagnostic } from "../diagnostics/diagnostic.js";
 import type { AgentTree } from "../scan/tree.js";
 import { type ProjectSource, parentOf, SourceError } from "../source.js";
-import { spanOf } from "./at.js";
+import { spanOf, unreadable } from "./at.js";
 import type { EnvRead } from "./definition.js";
 import type { ModuleFacts } from "./facts.js";
 import type { FactsReader } from "./facts-reader.js";
 import { formOf } from "./identity.js";
-import { folderView, isCode, resolveFile } from "./resolve-import.js";
-import { readPathAliases } from "./tsconfig-paths.js";
+import { missingImport } from "./missing-import.js";
+import { type FolderView, folderView, isCode, resolveFile } from "./resolve-import.js";
+import { type PathAlias, readPathAliases } from "./tsconfig-paths.js";
 
 export interface ProjectModule {
   readonly facts: ModuleFacts;
@@ -20,6 +20,8 @@ export interface ProjectModule {
 /** The agent's entries and every project module that they reach through imports. */
 export interface ModuleGraph {
   readonly modules: ReadonlyMap<string, ProjectModule>;
+  /** Paths that relative imports name and nothing stands at. */
+  readonly missing: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -28,90 +30,82 @@ export interface ModuleGraph {
  * packages are the linker's business.
  */
 export async function readGraph(agent: AgentTree, source: ProjectSource, readFacts: FactsReader): Promise<ModuleGraph> {
-  const modules = new Map<string, ProjectModule>();
-  const diagnostics: Diagnostic[] = [];
   const folders = folderView(source);
   const aliases = readPathAliases(source, agent.dir, folders);
+  const modules = new Map<string, ProjectModule>();
+  const missing: string[] = [];
+  const diagnostics: Diagnostic[] = [];
 
-  const pending = agent.entries.filter((entry) => formOf(entry) === "code").map((entry) => entry.file);
-  const seen = new Set(pending);
-  for (let file = pending.shift(); file !== undefined; file = pending.shift()) {
-    let facts: ModuleFacts;
-    try {
-      facts = await readFacts(file);
-    } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
-      diagnostics.push(
-        diagnostic("unreadable", { message: `${file} can't be read: ${error.message}`, at: startOf(file) }),
-      );
-      continue;
-    }
+  const reached = new Set(agent.entries.filter((entry) => formOf(entry) === "code").map((entry) => entry.file));
+  for (const file of reached) {
+    const facts = await readOrReport(file, readFacts, diagnostics);
+    if (facts === undefined) continue;
     if (facts.error !== undefined) diagnostics.push(syntaxError(file, facts.error));
     const imports: string[] = [];
     for (const { specifier, place } of facts.imports) {
-      const bare = specifier.replace(/[?#].*$/, "");
-      const target = isRelative(bare)
-        ? resolveFile(folders, path.posix.join(parentOf(file), bare))
-        : aliases.flatMap((alias) => resolveFile(folders, alias(bare) ?? "\0") ?? [])[0];
-      if (target !== undefined) {
-        if (isCode(target)) imports.push(target);
-      } else if (isRelative(bare)) {
-        diagnostics.push(...missingImport(file, bare, spanOf(file, place), folders));
-      }
+      const wanted = targetsOf(specifier.replace(/[?#].*$/, ""), file, aliases);
+      const target = firstFile(wanted.paths, folders);
+      if (target !== undefined && isCode(target)) imports.push(target);
+      if (target !== undefined || !wanted.required) continue;
+      missing.push(...wanted.paths);
+      diagnostics.push(...wanted.paths.flatMap((each) => missingImport(specifier, each, spanOf(file, place), folders)));
     }
     modules.set(file, { facts, imports });
-    for (const target of imports) {
-      if (seen.has(target)) continue;
-      seen.add(target);
-      pending.push(target);
-    }
+    for (const target of imports) reached.add(target);
   }
-  return { modules, diagnostics };
+  return { modules, missing, diagnostics };
 }
 
 /** Reads of the environment in the module and in all that it reaches. */
 export function envReads(graph: ModuleGraph, file: string): readonly EnvRead[] {
   const reads: EnvRead[] = [];
-  const seen = new Set([file]);
-  for (const current of seen) {
-    const reached = graph.modules.get(current);
-    for (const { name, place } of reached?.facts.env ?? []) reads.push({ name, span: spanOf(current, place) });
-    for (const target of reached?.imports ?? []) seen.add(target);
+  const reached = new Set([file]);
+  for (const current of reached) {
+    const module = graph.modules.get(current);
+    for (const { name, place } of module?.facts.env ?? []) reads.push({ name, span: spanOf(current, place) });
+    for (const target of module?.imports ?? []) reached.add(target);
   }
   return reads;
 }
 
-function missingImport(
+async function readOrReport(
   file: string,
+  readFacts: FactsReader,
+  diagnostics: Diagnostic[],
+): Promise<ModuleFacts | undefined> {
+  try {
+    return await readFacts(file);
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    diagnostics.push(unreadable(file, error));
+    return undefined;
+  }
+}
+
+/** Where a specifier may lead. A relative one has to lead somewhere; an alias that fits nothing may be a package. */
+function targetsOf(
   specifier: string,
-  at: Span,
-  folders: ReturnType<typeof folderView>,
-): readonly Diagnostic[] {
-  const target = path.posix.join(parentOf(file), specifier);
-  // What lies outside the folder we may read is there or not for the linker to say.
-  if (target.startsWith("../")) return [];
-  const names = [...folders(parentOf(target)).keys()];
-  const near = suggest(
-    path.posix.basename(target),
-    names.flatMap((name) => [name, name.replace(/\.([cm]?)tsx?$/, ".$1js")]),
-  );
-  const help =
-    near === undefined
-      ? `there is nothing at ${target}`
-      : `did you mean "${specifier.slice(0, specifier.lastIndexOf("/") + 1)}${near}"?`;
-  return [diagnostic("missingImport", { message: `can't find "${specifier}"`, at, help })];
+  from: string,
+  aliases: readonly PathAlias[],
+): { readonly paths: readonly string[]; readonly required: boolean } {
+  if (/^\.\.?(\/|$)/.test(specifier)) return { paths: [path.posix.join(parentOf(from), specifier)], required: true };
+  return { paths: aliases.flatMap((alias) => alias(specifier) ?? []), required: false };
+}
+
+function firstFile(paths: readonly string[], folders: FolderView): string | undefined {
+  for (const each of paths) {
+    const file = resolveFile(folders, each);
+    if (file !== undefined) return file;
+  }
+  return undefined;
 }
 
 function syntaxError(file: string, { message, place, more }: NonNullable<ModuleFacts["error"]>): Diagnostic {
-  const notes =
-    more === 0 ? {} : { notes: [`the parser stumbled ${more} more ${more === 1 ? "time" : "times"} after that`] };
-  return diagnostic("syntaxError", { message: `syntax error: ${message}`, at: spanOf(file, place), ...notes });
-}
-
-function isRelative(specifier: string): boolean {
-  return /^\.\.?(\/|$)/.test(specifier);
-}
-
-function startOf(file: string): Span {
-  return { file, line: 1, column: 1 };
+  const again = `the parser stumbled ${more} more ${more === 1 ? "time" : "times"} after that`;
+  return diagnostic("syntaxError", {
+    message: `syntax error: ${message.replace(/\.$/, "")}`,
+    at: spanOf(file, place),
+    help: "nothing else in this file is checked until it can be parsed",
+    ...(more === 0 ? {} : { notes: [again] }),
+  });
 }

@@ -2,6 +2,7 @@ import { type Diagnostic, diagnostic, type Result, type Span } from "../diagnost
 import type { Entry } from "../scan/tree.js";
 import { slotOf } from "../slots.js";
 import { type ProjectSource, SourceError } from "../source.js";
+import { unreadable } from "./at.js";
 
 /** A Markdown file: what its front matter says, and the rest. */
 export interface Prose {
@@ -18,10 +19,7 @@ export async function readProse({ kind, file }: Entry, source: ProjectSource): P
     text = source.readText(file);
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    return empty(
-      "",
-      diagnostic("unreadable", { message: `${file} can't be read: ${error.message}`, at: lineOf(file, 1) }),
-    );
+    return empty("", unreadable(file, error));
   }
   if (!slotOf(kind).frontMatter) return empty(text);
 
@@ -47,6 +45,8 @@ export async function readProse({ kind, file }: Entry, source: ProjectSource): P
   return { value: { ...parsed.value, body }, diagnostics: parsed.diagnostics };
 }
 
+const usage = "write it as lines of `key: value` between two lines of three hyphens";
+
 async function parseFrontMatter(yaml: string, file: string): Promise<Result<Omit<Prose, "body">>> {
   const { isMap, isScalar, LineCounter, parseDocument } = await import("yaml");
   const lines = new LineCounter();
@@ -56,9 +56,9 @@ async function parseFrontMatter(yaml: string, file: string): Promise<Result<Omit
     const { line, col } = lines.linePos(offset);
     return { file, line: line + 1, column: col, endLine: line + 1, endColumn: col + length };
   };
-  const refuse = (message: string, at: Span, help?: string): Result<Omit<Prose, "body">> => ({
+  const refuse = (message: string, at: Span, help = usage): Result<Omit<Prose, "body">> => ({
     value: { attributes: {}, fields: {} },
-    diagnostics: [diagnostic("badFrontMatter", { message, at, ...(help === undefined ? {} : { help }) })],
+    diagnostics: [diagnostic("badFrontMatter", { message, at, help })],
   });
 
   const [error] = document.errors;

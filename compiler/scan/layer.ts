@@ -1,5 +1,5 @@
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostic.js";
-import { type Contributor, type Slot, slots } from "../slots.js";
+import { type Contributor, labelOf, type Slot, slots } from "../slots.js";
 import { joinPath, type ProjectSource } from "../source.js";
 import { type Found, gather, nothing } from "./found.js";
 import { checkName } from "./names.js";
@@ -41,7 +41,7 @@ function withNameChecks(found: Found, slot: Slot): Found {
 function refuse(found: Found, slot: Slot, root: LayerRoot): Found {
   const first = found.entries[0];
   if (first === undefined) return nothing;
-  const place = joinPath(root.dir, slot.path);
+  const place = slot.shape === "file" ? first.file : joinPath(root.dir, labelOf(slot));
   const at = { file: first.file, line: 1, column: 1 };
   const report: Diagnostic =
     root.contributor === "subagent"
@@ -51,7 +51,7 @@ function refuse(found: Found, slot: Slot, root: LayerRoot): Found {
           help: "move it to the root agent; subagents see its tools",
         })
       : diagnostic("extensionPathIgnored", {
-          message: `${place} is ignored: an extension can't bring ${slot.plural}`,
+          message: `${place} is ignored: an extension can't bring ${labelOf(slot)}`,
           at,
           help: "move it to the project itself",
         });

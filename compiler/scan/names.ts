@@ -43,8 +43,10 @@ export function checkName(name: string, slot: Slot, at: Span): readonly Diagnost
   }
   const rule = rules[slot.naming];
   if (rule.allows(name)) return [];
-  const code = rule.lenient ? "skillName" : "badName";
-  return [diagnostic(code, { message: `the ${what} is not allowed`, at, help: `use ${rule.wording}` })];
+  const help = `use ${rule.wording}`;
+  return rule.lenient
+    ? [diagnostic("skillName", { message: `the ${what} is outside the SKILL.md convention`, at, help })]
+    : [diagnostic("badName", { message: `the ${what} is not allowed`, at, help })];
 }
 
 /** The slug of a single project, from its package's name: without scope, with every other character a hyphen. */

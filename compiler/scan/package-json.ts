@@ -13,8 +13,12 @@ export function readPackageName(source: ProjectSource, dir: string): Result<stri
     return { value: typeof name === "string" && name !== "" ? name : undefined, diagnostics: [] };
   } catch (error) {
     if (!(error instanceof SourceError || error instanceof SyntaxError)) throw error;
-    const at = { file, ...placeIn(text, error.message) };
-    const report = diagnostic("badPackageJson", { message: `${file} can't be read: ${error.message}`, at });
+    const reason = error.message.replace(/ in JSON( at position .*)?$/, "");
+    const report = diagnostic("badPackageJson", {
+      message: `${file} can't be read: ${reason}`,
+      at: { file, ...placeIn(text, error.message) },
+      help: "it must be plain JSON: no comments, no trailing commas",
+    });
     return { value: undefined, diagnostics: [report] };
   }
 }

@@ -32,7 +32,7 @@ export function findProjects(source: ProjectSource): FoundProjects {
     if (child.type !== "folder" || child.name.startsWith(".") || child.name === "node_modules") continue;
     const base = baseOf(source, child.name, diagnostics);
     if (base === undefined) continue;
-    const at = startOf(joinPath(child.name, base));
+    const at = startOf(child.name);
     diagnostics.push(...checkSlug(child.name, at, "rename the folder: its name is the agent's slug in URLs"));
     const manifest = readPackageName(source, child.name);
     diagnostics.push(...manifest.diagnostics);

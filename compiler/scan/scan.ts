@@ -1,5 +1,5 @@
 import type { Diagnostic, Result } from "../diagnostics/diagnostic.js";
-import { diagnostic } from "../diagnostics/diagnostic.js";
+import { diagnostic, inOrder } from "../diagnostics/diagnostic.js";
 import { joinPath, type ProjectSource } from "../source.js";
 import { type Found, gather } from "./found.js";
 import { scanLayer } from "./layer.js";
@@ -18,7 +18,7 @@ export function scan(source: ProjectSource): Result<ProjectTree> {
   const scanned = projects.map((project) => scanProject(source, project));
   return {
     value: { mode, agents: scanned.map(({ value }) => value) },
-    diagnostics: [...diagnostics, ...scanned.flatMap((each) => each.diagnostics)],
+    diagnostics: inOrder([...diagnostics, ...scanned.flatMap((each) => each.diagnostics)]),
   };
 }
 

@@ -1,6 +1,6 @@
 /** One collector a shape: how a slot's path is read. */
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
-import type { Shape, Slot } from "../slots.js";
+import { labelOf, type Shape, type Slot } from "../slots.js";
 import { joinPath, type ProjectSource, parentOf, type SourceEntry } from "../source.js";
 import { isSkipped, judgeEnding, stemOf } from "./files.js";
 import { type Found, gather, nothing } from "./found.js";
@@ -186,7 +186,8 @@ function accept(place: Place, child: SourceEntry, name: string, file: string): F
   }
   if (child.type === "broken") {
     const message = `${file} can't be read: it is a broken link, or no regular file`;
-    return report(diagnostic("unreadable", { message, at: startOf(file) }));
+    const help = "restore what it should point to, or delete it";
+    return report(diagnostic("unreadable", { message, at: startOf(file), help }));
   }
   return { ...nothing, entries: [entryOf(place, name, file)] };
 }
@@ -203,11 +204,13 @@ function misfit(place: Place, child: SourceEntry, file: string): Found {
 /** The diagnostic for a file with an ending that its slot does not take. */
 export function wrongExtension(slot: Slot, file: string): Diagnostic {
   const { endings } = slot;
-  const wanted = file.replace(/\.[^./]+$/, endings[0] ?? "");
+  const wanted = /\.[cm]?[jt]sx?$/.test(file) ? ".ts" : (endings[0] ?? "");
+  const renames = wanted === ".ts" ? /\.[cm]?[jt]sx?$/.test(file) : /\.(txt|mdx?|mdc|markdown)$/.test(file);
+  const target = file.replace(/\.[^./]+$/, wanted);
   return diagnostic("wrongExtension", {
-    message: `${file} is not discovered: ${slot.path} takes ${endings.join(", ")}`,
+    message: `${file} is not discovered: ${labelOf(slot)} takes ${endings.join(", ")}`,
     at: startOf(file),
-    help: `rename it to ${wanted}`,
+    help: renames ? `rename it to ${target}` : `write it as ${target}, or move it to lib/ if it is data`,
   });
 }
 

@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostic.js";
 import { suggest } from "../diagnostics/suggest.js";
-import { type Slot, slots } from "../slots.js";
+import { labelOf, type Slot, slots } from "../slots.js";
 import { joinPath, type ProjectSource, type SourceEntry } from "../source.js";
 import { isSkipped } from "./files.js";
 import type { LayerRoot } from "./layer.js";
@@ -74,11 +74,8 @@ function checkFile(root: LayerRoot, rows: readonly Slot[], file: string): readon
 }
 
 function meantSlot(rows: readonly Slot[], folder: string): Slot | undefined {
-  const word = folder.toLowerCase();
-  return (
-    rows.find((slot) => slot.aliases?.includes(word) || lastPart(slot) === word.replace(/^.*\//, "")) ??
-    nearSlot(rows, folder)
-  );
+  const word = lastPart(folder.toLowerCase());
+  return rows.find((slot) => slot.aliases?.includes(word) || lastPart(slot.path) === word) ?? nearSlot(rows, folder);
 }
 
 function nearSlot(rows: readonly Slot[], word: string): Slot | undefined {
@@ -89,10 +86,6 @@ function nearSlot(rows: readonly Slot[], word: string): Slot | undefined {
   return rows.find((slot) => slot.path === path);
 }
 
-function lastPart(slot: Slot): string {
-  return slot.path.replace(/^.*\//, "");
-}
-
-function labelOf(slot: Slot): string {
-  return slot.shape === "file" || slot.shape === "prose" ? `${slot.path}${slot.endings[0] ?? ""}` : `${slot.path}/`;
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }

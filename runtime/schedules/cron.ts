@@ -62,7 +62,7 @@ export function parseCron(expression: string): CronParse {
     month === undefined ||
     weekday === undefined
   ) {
-    return { ok: false, reason: `it has ${texts.length} fields, not 5 (minute hour day month weekday)` };
+    return { ok: false, reason: `it has ${texts.length} ${texts.length === 1 ? "field" : "fields"}, not 5` };
   }
   try {
     const weekdays = parseField(fields[4], weekday);

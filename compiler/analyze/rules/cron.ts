@@ -31,7 +31,8 @@ export function checkExpression(value: unknown, at: Span): readonly Diagnostic[]
   }
   if (everFires(parsed.cron)) return [];
   const message = `cron "${value}" never fires: none of its months has such a day`;
-  return [diagnostic("cronNeverFires", { message, at })];
+  const help = "for the last days of a month, name a day that each month has, such as 28, or run on the 1st";
+  return [diagnostic("cronNeverFires", { message, at, help })];
 }
 
 function missing(name: string, at: Span, help: string): Diagnostic {

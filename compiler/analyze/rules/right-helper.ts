@@ -48,10 +48,14 @@ function wrong({ definition, slot, at }: Subject, exported: Omit<ExportFacts, "c
   const home = slots.find((each) => each.define?.name === called && each.kind !== "subagent");
   const hint = home === undefined ? "" : `, or move the file to ${home.path}${home.shape === "file" ? ".ts" : "/"}`;
   return diagnostic("wrongDefine", {
-    message: `the default export of a ${definition.entry.kind} must call ${helper}, but this one ${found}`,
+    message: `the default export of ${labelled(definition.entry.kind)} must call ${helper}, but this one ${found}`,
     at: at(exported.place),
     help: `export the result of ${helper}(…)${hint}`,
   });
+}
+
+function labelled(kind: string): string {
+  return `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
 }
 
 const helperHomes = new Map(
