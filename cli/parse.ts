@@ -47,7 +47,7 @@ export function parseCommandLine(argv: readonly string[]): Parsed {
     if (asked !== undefined) throw unknownCommand(asked);
     if (options.version === true) return { kind: "version", json };
     const stray = Object.keys(options).find((key) => !["--", "help", "h", "version", "v", "json"].includes(key));
-    if (stray !== undefined) throw unknownOption(stray, undefined);
+    if (stray !== undefined) throw unknownOption(stray, options[stray], undefined);
     return { kind: "overview", json };
   }
 
@@ -58,7 +58,7 @@ export function parseCommandLine(argv: readonly string[]): Parsed {
     known.add(camelCase(name));
     if ("short" in option && option.short !== undefined) known.add(option.short);
   }
-  for (const key of Object.keys(options)) if (!known.has(key)) throw unknownOption(key, matched);
+  for (const key of Object.keys(options)) if (!known.has(key)) throw unknownOption(key, options[key], matched);
   checkArguments(matched, spec, args);
   const values: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(spec.options)) {
@@ -90,6 +90,9 @@ function shield(argv: readonly string[]): readonly string[] {
     const equals = token.startsWith("-") ? token.indexOf("=") : -1;
     const flag = equals === -1 ? token : token.slice(0, equals);
     const found = optionsByFlag.get(flag);
+    if (found?.option.kind === "flag" && equals !== -1 && !/=(true|false)$/.test(token)) {
+      throw usageFailure("badOptionValue", { message: `${flag} takes no value`, help: `write ${flag} alone` });
+    }
     if (found === undefined || found.option.kind === "off") shielded.push(token);
     else if (takesValue(found.option)) {
       const next = argv[i + 1];
@@ -98,7 +101,7 @@ function shield(argv: readonly string[]): readonly string[] {
         shielded.push(`--${found.name}==${next}`);
         i++;
       } else shielded.push(`--${found.name}`);
-    } else shielded.push(equals === -1 ? `--${found.name}=true` : `--${found.name}==${token.slice(equals + 1)}`);
+    } else shielded.push(`--${found.name}=${equals === -1 ? "true" : token.slice(equals + 1)}`);
   }
   return shielded;
 }
@@ -116,8 +119,8 @@ function unknownCommand(asked: string): Error {
   });
 }
 
-function unknownOption(key: string, command: CommandName | undefined): Error {
-  const shown = key.length === 1 ? `-${key}` : `--${kebabCase(key)}`;
+function unknownOption(key: string, value: unknown, command: CommandName | undefined): Error {
+  const shown = key.length === 1 ? `-${key}` : `--${value === false ? "no-" : ""}${kebabCase(key)}`;
   const spec = command === undefined ? undefined : commandSpec(command);
   const known = Object.entries(spec?.options ?? { json: { kind: "flag" } }).map(([name, option]) =>
     option.kind === "off" ? `--no-${name}` : `--${name}`,
@@ -156,7 +159,8 @@ function readValue(command: CommandName, name: string, option: Option, given: un
   if (option.kind === "off") return values.at(-1) !== false;
   if (option.kind === "flag") {
     const last = values.at(-1);
-    if (last === undefined || typeof last === "boolean") return last === true;
+    if (last === undefined || last === false || last === "false") return false;
+    if (last === true || last === "true") return true;
     throw bad(`--${name} takes no value`, `write --${name} alone`);
   }
   const texts = values.map((each) => {

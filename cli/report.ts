@@ -1,4 +1,5 @@
 import { diagnostic } from "../compiler/diagnostics/diagnostic.js";
+import { toJson } from "../compiler/diagnostics/render.js";
 import type { CommandFailure } from "./exit.js";
 import { ownPackage } from "./package-root.js";
 import { renderDiagnostics, summarize } from "./ui/diagnostics.js";
@@ -7,7 +8,7 @@ import { type Terminal, writeJson } from "./ui/terminal.js";
 /** Tells why a command failed: on stderr for people, as one JSON value on stdout with `--json`. */
 export async function reportFailure(failure: CommandFailure, terminal: Terminal, json: boolean): Promise<void> {
   if (json) {
-    await writeJson(terminal.out, { ok: false, diagnostics: failure.diagnostics });
+    await writeJson(terminal.out, { ok: false, diagnostics: failure.diagnostics.map(toJson) });
     return;
   }
   await terminal.err.write(renderDiagnostics(failure.diagnostics, failure.root, "pretty", terminal.err));
@@ -30,7 +31,7 @@ export async function reportBug(
     help: "please report it with this text; bdk explain BDK9001 tells how",
     notes: [stack, about],
   });
-  if (json) await writeJson(terminal.out, { ok: false, diagnostics: [found] });
+  if (json) await writeJson(terminal.out, { ok: false, diagnostics: [toJson(found)] });
   else await terminal.err.write(renderDiagnostics([found], undefined, "pretty", terminal.err));
 }
 

@@ -11,6 +11,7 @@ import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { leanFastify } from "./lean-fastify.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
@@ -37,6 +38,7 @@ const wrappedOptions = {
   minify: true,
   keepNames: false,
   define: { "process.env.NODE_ENV": '"production"', "import.meta.url": "__bdkUrl" },
+  plugins: [leanFastify],
 };
 
 /** Optional parts of the runtime (`runtime/host/sections.ts`), and where their source is. */
@@ -50,7 +52,7 @@ const sections = {
 
 /** name → what it makes from what. `entries` that do not exist are left out; a part without entries is skipped. */
 const parts = {
-  cli: { entries: ["cli/bdk.ts", "cli/api/serve.ts", "cli/api/build.ts"], build: buildCli },
+  cli: { entries: ["cli/bdk.ts", "cli/dev/child.ts", "cli/api/serve.ts", "cli/api/build.ts"], build: buildCli },
   authoring: { entries: await list("runtime/authoring", ".ts"), build: buildAuthoring },
   evaluate: { entries: ["compiler/evaluate/child.ts"], build: buildEvaluate },
   core: { entries: ["runtime/host/boot.ts"], build: (entries) => buildWrapped("core", entries) },
@@ -167,7 +169,14 @@ const exists = (file) =>
 /** What a part's result depends on: its inputs, the installed packages, and this script. */
 async function fingerprint(entries, inputs) {
   const hash = createHash("sha256");
-  for (const file of ["scripts/build.mjs", "package.json", "package-lock.json", "tsconfig.json", ...inputs]) {
+  for (const file of [
+    "scripts/build.mjs",
+    "scripts/lean-fastify.mjs",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    ...inputs,
+  ]) {
     const bytes = await readFile(join(root, file)).catch(() => "");
     hash.update(`${file}\0`).update(bytes).update("\0");
   }

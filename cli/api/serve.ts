@@ -2,15 +2,14 @@
 import { join, resolve } from "node:path";
 import { type Diagnostic, hasErrors } from "../../compiler/diagnostics/diagnostic.js";
 import { type CompileOptions, compile } from "../../compiler/index.js";
-import { createHost as createRuntimeHost } from "../../runtime/host/index.js";
 import type { HostHandle, HostOptions, LogLine } from "../../runtime/host/options.js";
 import { type LoadableBundle, loadBundle } from "./agent-bundle.js";
-import { allSections } from "./sections.js";
+import { type OpenHostOptions, openHost } from "./open-host.js";
 
 export type { Diagnostic, HostHandle, HostOptions, LogLine };
 
 /** What `serve` takes besides the host's own options. */
-export interface ServeOptions extends HostOptions, Pick<CompileOptions, "cache" | "loadTimeoutMs" | "onPhase"> {}
+export interface ServeOptions extends OpenHostOptions, Pick<CompileOptions, "cache" | "loadTimeoutMs" | "onPhase"> {}
 
 /** A running server and what the compiler said about its project. */
 export interface ServeHandle extends HostHandle {
@@ -62,6 +61,10 @@ export async function serve(dir: string, options: ServeOptions = {}): Promise<Se
  * const { bundle } = await build("my-agent");
  * if (bundle) await createHost(bundle, { port: 8080 }, "my-agent");
  */
-export async function createHost(bundle: LoadableBundle, options: HostOptions = {}, root = "."): Promise<HostHandle> {
-  return createRuntimeHost(await loadBundle(bundle, resolve(root)), options, allSections);
+export async function createHost(
+  bundle: LoadableBundle,
+  options: OpenHostOptions = {},
+  root = ".",
+): Promise<HostHandle> {
+  return openHost(() => loadBundle(bundle, resolve(root)), options);
 }

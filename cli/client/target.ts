@@ -95,7 +95,7 @@ async function agentAt(given: string, slug: string | undefined): Promise<string>
   const base = url.origin + path;
   if (path !== "") return slug === undefined || path.endsWith(`/${slug}`) ? base : `${base}/${slug}`;
   const index = await reach(`${base}/v1/agents`);
-  if (!index.ok) return slug === undefined ? base : `${base}/${slug}`;
+  if (!index.ok) return slug === undefined ? soleAgentAt(base) : `${base}/${slug}`;
   const { agents } = (await index.json()) as { agents: readonly { readonly slug: string; readonly infoUrl: string }[] };
   const mounted = agents.map((each) => ({
     slug: each.slug,
@@ -107,6 +107,16 @@ async function agentAt(given: string, slug: string | undefined): Promise<string>
     slug,
     base,
   ).url;
+}
+
+/** A host that serves one agent at its root; one that hides its list has to be told which agent is meant. */
+async function soleAgentAt(base: string): Promise<string> {
+  const info = await reach(`${base}/v1/info`);
+  if (info.status !== 404) return base;
+  throw usageFailure("chooseAgent", {
+    message: `${base} does not list its agents`,
+    help: "pass --slug, or the agent's own URL",
+  });
 }
 
 function choose(agents: readonly Mounted[], slug: string | undefined, where: string): Mounted {

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { hasErrors } from "../../compiler/diagnostics/diagnostic.js";
+import { toJson } from "../../compiler/diagnostics/render.js";
 import type { Bundle } from "../../compiler/emit/bundle.js";
 import { writeBundle } from "../build/write.js";
 import { compileProject } from "../compile-project.js";
@@ -9,6 +10,7 @@ import type { Run } from "../index.js";
 import { projectFolder } from "../project.js";
 import { columns } from "../ui/columns.js";
 import { writeDiagnostics } from "../ui/diagnostics.js";
+import { shortPath } from "../ui/path.js";
 import { formatBytes, formatMs } from "../ui/size.js";
 import { writeJson } from "../ui/terminal.js";
 
@@ -42,7 +44,7 @@ export const run: Run<"build"> = async ({ options }, terminal) => {
       hash: result.bundle.manifest.hash,
       files: written,
       env: result.bundle.manifest.env,
-      diagnostics: result.diagnostics,
+      diagnostics: result.diagnostics.map(toJson),
       timings: result.timings,
       ms: Math.round(ms),
     });
@@ -50,7 +52,7 @@ export const run: Run<"build"> = async ({ options }, terminal) => {
   }
   await writeDiagnostics(terminal.err, result.diagnostics, root);
   const { bold, cyan, dim, green } = out.colors;
-  const shown = relative(process.cwd(), folder) || ".";
+  const shown = shortPath(folder);
   await out.line(`${green("built")} ${bold(shown)} in ${formatMs(ms)}`);
   for (const line of columns(
     written.map((file) => [file.path, dim(formatBytes(file.bytes))]),
@@ -84,13 +86,13 @@ async function checkLocked(bundle: Bundle, file: string): Promise<void> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw failure("manifestDiffers", {
       message: `--locked: cannot read ${file}: ${error.message}`,
-      help: `commit it with bdk build --manifest-out ${relative(process.cwd(), file)}`,
+      help: `commit it with bdk build --manifest-out ${shortPath(file)}`,
     });
   });
   const built = manifestText(bundle);
   if (text === built) return;
   throw failure("manifestDiffers", {
-    message: `--locked: the manifest differs from ${relative(process.cwd(), file)}`,
+    message: `--locked: the manifest differs from ${shortPath(file)}`,
     help: "look at the change with git diff after bdk build --manifest-out, and commit it if it is meant",
     notes: [firstDifference(text, built)],
   });

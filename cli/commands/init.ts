@@ -1,10 +1,11 @@
 import { existsSync, statSync } from "node:fs";
-import { basename, relative, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { exit, usageFailure } from "../exit.js";
 import type { Run } from "../index.js";
 import { projectFiles } from "../init/template.js";
 import { checkTarget, dependencyOn, projectName, writeFiles } from "../init/write.js";
 import { ownPackage } from "../package-root.js";
+import { shortPath } from "../ui/path.js";
 import { type Terminal, writeJson } from "../ui/terminal.js";
 
 const defaultModel = "grok-4.5";
@@ -41,7 +42,7 @@ export const run: Run<"init"> = async ({ args, options }, terminal) => {
     return exit.ok;
   }
   const { bold, dim, cyan, green } = out.colors;
-  const shown = relative(process.cwd(), target) || ".";
+  const shown = shortPath(target);
   await out.line(
     options["dry-run"] ? `would write to ${bold(shown)}:` : `${green("created")} ${bold(name)} in ${bold(shown)}`,
   );

@@ -21,6 +21,6 @@ export const run: Run<"validate"> = async ({ options }, terminal) => {
     format !== "pretty",
   );
   await terminal.out.write(renderDiagnostics(diagnostics, root, format, terminal.out));
-  if (format === "pretty") await terminal.out.line(summarize(diagnostics));
+  if (format === "pretty") await terminal.out.line(`${diagnostics.length === 0 ? "" : "\n"}${summarize(diagnostics)}`);
   return hasErrors(diagnostics) ? exit.failed : exit.ok;
 };

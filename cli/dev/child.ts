@@ -1,13 +1,11 @@
 /** The server's process of `bdk dev`: runs the project's code, so that whatever it does, the watching process lives. */
 import { StartupError } from "../../runtime/host/environment.js";
-import { createHost } from "../../runtime/host/index.js";
-import { renderError } from "../../runtime/host/log.js";
+import type { Host } from "../../runtime/host/index.js";
+import { renderStack } from "../../runtime/host/stack.js";
 import type { AgentBundle } from "../../runtime/manifest/bundle.js";
 import { loadBundle } from "../api/agent-bundle.js";
-import { allSections } from "../api/sections.js";
+import { openHost } from "../api/open-host.js";
 import type { FromServer, Generation, ServerOptions, ToServer } from "./protocol.js";
-
-type Host = Awaited<ReturnType<typeof createHost>>;
 
 let host: Host | undefined;
 let work: Promise<void> = Promise.resolve();
@@ -22,7 +20,7 @@ function refuse(id: number, error: unknown): void {
     kind: "refused",
     id,
     reason: isStartup ? "startup" : "code",
-    message: isStartup ? error.message : renderError(error),
+    message: isStartup ? error.message : renderStack(error),
   });
 }
 
@@ -32,7 +30,7 @@ function load({ bundle, root, id }: Generation): Promise<AgentBundle> {
 
 async function start(generation: Generation, options: ServerOptions): Promise<void> {
   try {
-    host = await createHost(await load(generation), options, allSections);
+    host = await openHost(() => load(generation), { ...options, captureConsole: true });
     send({ kind: "listening", id: generation.id, url: host.url, port: host.port, agents: host.agents });
   } catch (error) {
     refuse(generation.id, error);

@@ -1,5 +1,6 @@
 import { type CodeName, codes } from "../../compiler/diagnostics/codes.js";
 import type { Diagnostic } from "../../compiler/diagnostics/diagnostic.js";
+import { toJson } from "../../compiler/diagnostics/render.js";
 import { renderDiagnostics, summarize } from "../ui/diagnostics.js";
 import { listeningEvent, writeListening } from "../ui/listening.js";
 import { formatMs } from "../ui/size.js";
@@ -49,7 +50,12 @@ export function createJsonReporter({ out }: Terminal): DevReporter {
     diagnostics(diagnostics) {
       if (!isNews(diagnostics)) return;
       const count = (severity: string) => diagnostics.filter((each) => each.severity === severity).length;
-      emit({ event: "diagnostics", errors: count("error"), warnings: count("warning"), diagnostics });
+      emit({
+        event: "diagnostics",
+        errors: count("error"),
+        warnings: count("warning"),
+        diagnostics: diagnostics.map(toJson),
+      });
     },
     crashed: (crash, restarts) =>
       emit({

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, relative, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { watch as watchFiles } from "chokidar";
 
 /** Files that changed together. */
@@ -65,13 +65,21 @@ export async function createWatcher(
     atomic: false,
     ignorePermissionErrors: true,
   });
-  watcher.on("all", (_event, path) => {
-    if (!counts(path)) return;
+  const notice = (path: string) => {
+    if (isIgnored(path) || !counts(path)) return;
     const now = performance.now();
     pending ??= { paths: new Set(), since: now };
     pending.paths.add(path);
     clearTimeout(timer);
     timer = setTimeout(flush, Math.max(0, Math.min(quietMs, pending.since + longestMs - now)));
+  };
+  watcher.on("all", (_event, path) => notice(path));
+  // chokidar swallows a change that follows another within 50 ms: a save in that time would be missed for good. The
+  // system's own events come unfiltered, for a watched file under its own name, for a folder with the name in it.
+  watcher.on("raw", (_event, name: string | null, details) => {
+    const { watchedPath } = details as { readonly watchedPath?: string };
+    if (watchedPath === undefined || name === null) return;
+    notice(basename(watchedPath) === name ? watchedPath : join(watchedPath, name));
   });
   await new Promise<void>((resolve, reject) => {
     watcher.once("ready", resolve);

@@ -1,11 +1,16 @@
+import { readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
 import type { Diagnostic } from "../../compiler/diagnostics/diagnostic.js";
 import { renderGithub, renderJson, renderPretty } from "../../compiler/diagnostics/render.js";
-import { diskSource } from "../../compiler/source.js";
 import type { Sink } from "./sink.js";
 
 export type DiagnosticFormat = "pretty" | "json" | "github";
 
-/** All diagnostics as text with a final newline, frames of the source included; nothing for none, but for JSON. */
+/**
+ * All diagnostics as text with a final newline; nothing for none, but for JSON.
+ *
+ * @param root absolute folder that their files are relative to, to show the source lines
+ */
 export function renderDiagnostics(
   diagnostics: readonly Diagnostic[],
   root: string | undefined,
@@ -16,17 +21,19 @@ export function renderDiagnostics(
     case "json":
       return renderJson(diagnostics);
     case "github":
-      return renderGithub(diagnostics);
+      return renderGithub(diagnostics, root === undefined ? "" : repositoryPath(root));
     case "pretty":
-      return renderPretty(diagnostics, { colour: sink.colors.isColorSupported, ...frames(root) });
+      return renderPretty(diagnostics, {
+        colour: sink.colors.isColorSupported,
+        ...(root === undefined ? {} : { read: (file: string) => readFileSync(join(root, file), "utf8") }),
+      });
   }
 }
 
-/** Source lines are shown only where there is a project to read them from. */
-function frames(root: string | undefined): { readonly read?: (file: string) => string } {
-  if (root === undefined) return {};
-  const source = diskSource(root);
-  return { read: (file) => source.readText(file) };
+/** Where the project stands in the repository that GitHub Actions has checked out. */
+function repositoryPath(root: string): string {
+  const path = relative(process.env.GITHUB_WORKSPACE ?? process.cwd(), root);
+  return path.startsWith("..") ? "" : path.split(sep).join("/");
 }
 
 /** Prints what there is to say to a person. */

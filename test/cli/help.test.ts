@@ -113,7 +113,7 @@ describe("mistakes on the command line exit 2, with code and suggestion", () => 
     [["serve", "--port", "eighty"], "BDK8003", "an integer from 0 to 65535"],
     [["serve", "--port", "70000"], "BDK8003", "an integer from 0 to 65535"],
     [["serve", "--port"], "BDK8003", "needs a value"],
-    [["run", "--message", "--json"], "BDK8003", "--message needs a value"],
+    [["run", "--message", "--text"], "BDK8003", "--message needs a value"],
     [["serve", "--mode", "singel"], "BDK8003", "did you mean single?"],
     [["validate", "--json=maybe"], "BDK8003", "takes no value"],
     [["call"], "BDK8004", "usage: bdk call <tool> [options]"],
