@@ -6,7 +6,7 @@
  */
 import { realpathSync } from "node:fs";
 import path from "node:path";
-import type { BuildContext, BuildFailure, BuildOptions, BuildResult, Metafile } from "esbuild";
+import type { BuildContext, BuildFailure, BuildOptions, BuildResult } from "esbuild";
 import type { Diagnostic, Result } from "../diagnostics/diagnostic.js";
 import { type Adjustments, adjust } from "./adjust.js";
 import type { ProjectCode } from "./bundle.js";
@@ -24,8 +24,10 @@ export interface Linked {
   readonly code: ProjectCode;
   /** Absolute paths of every file that went in. */
   readonly inputs: readonly string[];
-  /** Module key → keys of the modules that it imports. */
+  /** Module → the modules that it imports, as the guarded text names them: paths relative to the root. */
   readonly imports: ReadonlyMap<string, readonly string[]>;
+  /** `slug`, a NUL, then an entry's id → the module that holds it. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 export interface Linker {
@@ -117,7 +119,7 @@ export function createLinker({ root: folder, incremental = false }: LinkerOption
         ...warnings,
         ...adjustments.diagnostics,
       ];
-      const linked = "outputFiles" in result ? read(result, state, adjustments, nameFile) : undefined;
+      const linked = "outputFiles" in result ? read(result, state, adjustments, nameFile, modules) : undefined;
       return { value: result.errors.length > 0 ? undefined : linked, diagnostics };
     },
     async close() {
@@ -156,11 +158,12 @@ function read(
   state: ResolutionState,
   { beside, folders }: Adjustments,
   nameFile: NameFile,
+  modules: readonly LinkedModule[],
 ): Linked {
   const texts = new Map(result.outputFiles?.map((file) => [path.extname(file.path), file.text]));
   const inputs = result.metafile?.inputs ?? {};
   const code: ProjectCode = {
-    text: lenientGlobs(texts.get(".js") ?? ""),
+    text: announced(lenientGlobs(texts.get(".js") ?? "")),
     map: portableMap(texts.get(".map") ?? "{}", nameFile),
     externals: [...state.used.values()]
       .map(({ owner, from, imports }) => ({
@@ -176,7 +179,12 @@ function read(
     folders,
   };
   const files = Object.keys(inputs).filter((file) => !file.startsWith("bdk"));
-  return { code, inputs: files.map((file) => path.resolve(state.root, file)), imports: importsOf(inputs, nameFile) };
+  return {
+    code,
+    inputs: files.map((file) => path.resolve(state.root, file)),
+    imports: new Map(Object.entries(inputs).map(([file, { imports }]) => [file, imports.map((each) => each.path)])),
+    files: new Map(modules.map(({ slug, id, file }) => [`${slug}\0${id}`, file])),
+  };
 }
 
 /**
@@ -193,10 +201,17 @@ function lenientGlobs(text: string): string {
   );
 }
 
-function importsOf(inputs: Metafile["inputs"], nameFile: NameFile): ReadonlyMap<string, readonly string[]> {
-  return new Map(
-    Object.entries(inputs).map(([file, { imports }]) => [nameFile(file), imports.map((each) => nameFile(each.path))]),
-  );
+/** Guarded text tells which module begins: esbuild's wrappers of lazily run modules hold their names. */
+function announced(text: string): string {
+  return text
+    .replace(
+      "return fn && (res = (0, fn[__getOwnPropNames(fn)[0]])(fn = 0)), res;",
+      "return fn && (res = __bdk.module(__getOwnPropNames(fn)[0], (key = __getOwnPropNames(fn)[0], run = fn[key]) => run(fn = 0))), res;",
+    )
+    .replace(
+      "return mod || (0, cb[__getOwnPropNames(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;",
+      "return mod || __bdk.module(__getOwnPropNames(cb)[0], () => (0, cb[__getOwnPropNames(cb)[0]])((mod = { exports: {} }).exports, mod)), mod.exports;",
+    );
 }
 
 /** The map with sources that are the same wherever the project and its packages stand. */

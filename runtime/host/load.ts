@@ -4,7 +4,8 @@
  */
 import { join } from "node:path";
 import { compileFunction, constants } from "node:vm";
-import { type Definitions, type ProjectFunction, runProject } from "./project-scope.js";
+
+import { type Definitions, type ProjectFunction, runProject } from "../manifest/project-scope.js";
 import { addSourceMap } from "./stack.js";
 
 /** Linked project code and where its outside stands. */

@@ -44,9 +44,14 @@ export interface ProjectSurroundings {
 }
 
 /**
- * Runs the project's text once and gives what its modules export. Rejects with whatever the project throws.
+ * Runs the project's text once and gives what its modules export. Rejects with whatever the project throws. `extra`
+ * replaces parts of the scope (the evaluation child adds guards).
  */
-export async function runProject(run: ProjectFunction, surroundings: ProjectSurroundings): Promise<Definitions> {
+export async function runProject(
+  run: ProjectFunction,
+  surroundings: ProjectSurroundings,
+  extra: Readonly<Record<string, unknown>> = {},
+): Promise<Definitions> {
   const { resolveFrom } = surroundings;
   const requireFrom = (specifier: string) => createRequire(pathToFileURL(resolveFrom(specifier)));
   const imported = new Map<string, unknown>();
@@ -78,6 +83,7 @@ export async function runProject(run: ProjectFunction, surroundings: ProjectSurr
     provide: (value) => {
       definitions = value;
     },
+    ...extra,
   });
   return definitions;
 }

@@ -1,0 +1,65 @@
+import * as z from "zod/mini";
+import type { Problem } from "../protocol.js";
+import { describeSchema } from "./schema.js";
+import { callable, check, type Described, isObject, present } from "./shape.js";
+
+const events = z.optional(z.record(z.string(), z.optional(callable)));
+
+const route = z.looseObject({
+  method: z.string(),
+  path: z.string().check(z.startsWith("/", "must start with /")),
+  description: z.optional(z.string()),
+  bodySchema: z.unknown(),
+  querySchema: z.unknown(),
+  handler: callable,
+});
+
+const channel = z.looseObject({
+  pack: z.optional(z.string()),
+  auth: z.optional(z.array(z.unknown())),
+  routes: z.optional(z.array(route)),
+  events,
+  onStart: z.optional(callable),
+});
+
+/** A channel: its route table with schemas, its auth policies by name, and the events it handles. */
+export async function describeChannel(value: unknown): Promise<Described> {
+  const { data, problems } = check(channel, value);
+  if (data === undefined) return { problems };
+  const all: Problem[] = [...problems];
+  const routes = [];
+  for (const [index, each] of (data.routes ?? []).entries()) {
+    const schemas: Record<string, unknown> = {};
+    for (const field of ["bodySchema", "querySchema"] as const) {
+      if (each[field] == null) continue;
+      const found = await describeSchema(each[field], `routes.${index}.${field}`, "input");
+      all.push(...found.problems);
+      schemas[field] = found.schema;
+    }
+    routes.push(present({ method: each.method, path: each.path, description: each.description, ...schemas }));
+  }
+  return {
+    problems: all,
+    facts: present({
+      pack: data.pack,
+      auth: data.auth?.map(schemeOf),
+      routes,
+      events: Object.keys(data.events ?? {}).sort(),
+    }),
+  };
+}
+
+function schemeOf(policy: unknown): string {
+  if (isObject(policy) && typeof policy.scheme === "string") return policy.scheme;
+  return typeof policy === "function" && policy.name !== "" ? policy.name : "custom";
+}
+
+const hook = z.looseObject({ events: z.record(z.string(), z.optional(callable)) });
+
+/** A hook: the events it handles. */
+export function describeHook(value: unknown): Described {
+  const { data, problems } = check(hook, value);
+  if (data === undefined) return { problems };
+  const handled = Object.entries(data.events).filter(([, handler]) => handler !== undefined);
+  return { problems, facts: { events: handled.map(([name]) => name).sort() } };
+}

@@ -1,0 +1,76 @@
+import * as z from "zod/mini";
+import { describeSchema } from "./schema.js";
+import { callable, check, type Described, present, text, wrongShape } from "./shape.js";
+
+const schedule = z.looseObject({
+  cron: text,
+  description: z.optional(z.string()),
+  markdown: z.optional(text),
+  run: z.optional(callable),
+  catchUp: z.optional(z.boolean()),
+  overlap: z.optional(z.enum(["skip", "queue"])),
+});
+
+/** A schedule in code. The expression itself is checked by the manifest phase, with those of Markdown. */
+export function describeSchedule(value: unknown): Described {
+  const { data, problems } = check(schedule, value);
+  if (data === undefined) return { problems };
+  if ((data.markdown === undefined) === (data.run === undefined)) {
+    return { problems: [...problems, wrongShape("", "a schedule has exactly one of markdown and run")] };
+  }
+  const { cron, catchUp, overlap, markdown } = data;
+  const form = markdown === undefined ? "run" : "markdown";
+  return { problems, facts: present({ cron, form, prompt: markdown, catchUp, overlap }) };
+}
+
+/** A reminder handler has no facts of its own beyond its name. */
+export function describeReminder(value: unknown): Described {
+  return { problems: check(z.looseObject({ run: callable }), value).problems, facts: {} };
+}
+
+export function describeResult(value: unknown): Described {
+  return { problems: check(z.looseObject({ commit: callable }), value).problems, facts: {} };
+}
+
+export function describeStorage(value: unknown): Described {
+  const shape = z.looseObject({ backend: z.looseObject({ type: z.string() }) });
+  return { problems: check(shape, value).problems, facts: {} };
+}
+
+export function describeOtel(value: unknown): Described {
+  return { problems: check(z.looseObject({ create: callable }), value).problems, facts: {} };
+}
+
+const artifacts = z.looseObject({
+  kinds: z.optional(z.record(z.string(), z.looseObject({ description: text, schema: z.unknown() }))),
+  agentTool: z.optional(z.boolean()),
+  max: z.optional(z.int().check(z.positive())),
+});
+
+/** The registry of artifact kinds. */
+export async function describeArtifacts(value: unknown): Promise<Described> {
+  const { data, problems } = check(artifacts, value);
+  if (data === undefined) return { problems };
+  const all = [...problems];
+  const kinds = [];
+  for (const [name, kind] of Object.entries(data.kinds ?? {})) {
+    const schema = kind.schema == null ? undefined : await describeSchema(kind.schema, `kinds.${name}.schema`, "input");
+    all.push(...(schema?.problems ?? []));
+    kinds.push(present({ name, description: kind.description, schema: schema?.schema }));
+  }
+  if (data.agentTool === true && kinds.length === 0) {
+    all.push(wrongShape("agentTool", "the model can tag artifacts only when kinds are declared"));
+  }
+  return { problems: all, facts: { kinds, agentTool: data.agentTool ?? false, max: data.max ?? 1000 } };
+}
+
+const extension = z.union([
+  z.looseObject({ __agentServe: z.literal("extension"), description: z.optional(z.string()) }),
+  z.custom<{ readonly description?: string }>((value) => typeof value === "function" && "__agentServe" in value),
+]);
+
+/** A mounted extension or plugin. */
+export function describeExtension(value: unknown): Described {
+  const { data, problems } = check(extension, value);
+  return data === undefined ? { problems } : { problems, facts: present({ description: data.description }) };
+}

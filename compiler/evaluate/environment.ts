@@ -1,0 +1,179 @@
+/**
+ * What a build may know of the environment: nothing. Definitions are evaluated without the names that project code
+ * reads, and again with marked values in their place; what differs belongs to the running server. Decision 31.
+ */
+import type { Definition } from "../analyze/definition.js";
+import { type Diagnostic, diagnostic } from "../diagnostics/diagnostic.js";
+import { mergeFacts } from "./merge.js";
+import { keyOf, type Pass } from "./passes.js";
+import type { EntryOutcome, EvaluationEntry, Facts } from "./protocol.js";
+import { nameOf, spanOfField } from "./report.js";
+
+export type RunPass = (env: Readonly<Record<string, string>>) => Promise<Pass>;
+
+export interface Settled {
+  /** The pass whose failures are real. */
+  readonly pass: Pass;
+  /** Facts by entry key; none for those with real errors. */
+  readonly facts: ReadonlyMap<string, Facts>;
+  /** Keys of entries whose check waits for the environment of the running server. */
+  readonly deferred: ReadonlySet<string>;
+  /** Names without which the server can't start. */
+  readonly required: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Read by Node and by command-line libraries; no part of what a project means. */
+const ordinary =
+  /^(?:NODE_.*|npm_.*|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|TERM_PROGRAM|TMUX|CI|DEBUG|HOME|PATH|PWD|SHELL|USER|TZ|LANG|LC_.*|TMPDIR|TEMP|TMP)$/;
+
+/** Most names that are tried one by one to find those that matter. */
+const trialLimit = 40;
+
+/** Evaluates with `run` as a build has to, from what `names` static analysis found. `marks`: see `mergeFacts`. */
+export async function settleEnvironment(
+  run: RunPass,
+  entries: readonly EvaluationEntry[],
+  definitions: ReadonlyMap<string, Definition>,
+  names: readonly string[],
+  marks: readonly string[],
+): Promise<Settled> {
+  const bare = await run({});
+  const all = namesOf(names, bare);
+  if (all.length === 0) return settle(bare, [bare], entries, definitions, marks);
+  const url = await run(sentinels(all, urlSentinel));
+  const passes = [bare, url];
+  const unclear = entries.some((entry) => !isSound(url.outcomes.get(keyOf(entry)), url));
+  if (unclear) passes.push(await run(sentinels(all, numberSentinel)));
+  const settled = settle(bare, passes, entries, definitions, [
+    ...marks,
+    ...all.flatMap((name) => [urlSentinel(name), numberSentinel(name)]),
+  ]);
+  if (settled.deferred.size === 0) return settled;
+  const required = await findRequired(run, passes, entries, definitions, settled.deferred);
+  return {
+    ...settled,
+    required,
+    diagnostics: [...settled.diagnostics, ...deferrals(settled.deferred, definitions, required, bare)],
+  };
+}
+
+function settle(
+  bare: Pass,
+  passes: readonly Pass[],
+  entries: readonly EvaluationEntry[],
+  definitions: ReadonlyMap<string, Definition>,
+  marks: readonly string[],
+): Settled {
+  const facts = new Map<string, Facts>();
+  const deferred = new Set<string>();
+  const diagnostics: Diagnostic[] = [];
+  for (const entry of entries) {
+    const key = keyOf(entry);
+    const definition = definitions.get(key);
+    const first = bare.outcomes.get(key);
+    const others = passes.slice(1).map((pass) => ({ pass, outcome: pass.outcomes.get(key) }));
+    const sound = others.find(({ pass, outcome }) => isSound(outcome, pass))?.outcome?.facts;
+    if (isSound(first, bare) && first?.facts !== undefined) {
+      const merged = mergeFacts(entry.kind, first.facts, sound ?? first.facts, marks);
+      facts.set(key, merged.facts);
+      if (definition !== undefined) diagnostics.push(...merged.fixed.map((field) => fixedField(definition, field)));
+    } else if (sound !== undefined) {
+      facts.set(key, mergeFacts(entry.kind, sound, sound, marks).facts);
+      deferred.add(key);
+    } else if (others.some(({ outcome }) => complaint(outcome) !== complaint(first))) {
+      deferred.add(key);
+    }
+  }
+  return { pass: bare, facts, deferred, required: [], diagnostics };
+}
+
+/** Loaded, with facts, and nothing wrong. */
+function isSound(outcome: EntryOutcome | undefined, pass: Pass): boolean {
+  if (pass.failure !== undefined || outcome === undefined || outcome.failure !== undefined) return false;
+  return outcome.facts !== undefined && outcome.problems.every(({ severity }) => severity === "warning");
+}
+
+function complaint(outcome: EntryOutcome | undefined): string {
+  const { failure, problems = [] } = outcome ?? {};
+  return JSON.stringify([failure?.kind, failure?.message, problems.map(({ message }) => message)]);
+}
+
+/** Names that matter to an entry that can't load without them: each is left out in turn, to see whether it is missed. */
+async function findRequired(
+  run: RunPass,
+  passes: readonly Pass[],
+  entries: readonly EvaluationEntry[],
+  definitions: ReadonlyMap<string, Definition>,
+  deferred: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const waiting = entries.filter((entry) => deferred.has(keyOf(entry)));
+  const own = waiting.flatMap((entry) => definitions.get(keyOf(entry))?.env ?? []).map(({ name }) => name);
+  const read = new Set(passes.flatMap((pass) => Object.values(pass.reads).flat()));
+  const candidates = namesOf(own, ...passes).filter((name) => read.has(name));
+  const style = [urlSentinel, numberSentinel].find((_, index) => {
+    const pass = passes[index + 1];
+    return pass !== undefined && waiting.every((entry) => isSound(pass.outcomes.get(keyOf(entry)), pass));
+  });
+  if (style === undefined || candidates.length > trialLimit) return candidates;
+  const required: string[] = [];
+  for (const name of candidates) {
+    const pass = await run(
+      sentinels(
+        candidates.filter((each) => each !== name),
+        style,
+      ),
+    );
+    if (waiting.some((entry) => !isSound(pass.outcomes.get(keyOf(entry)), pass))) required.push(name);
+  }
+  return required;
+}
+
+function namesOf(names: readonly string[], ...passes: readonly Pass[]): readonly string[] {
+  const read = passes.flatMap((pass) => Object.values(pass.reads).flat()).filter((name) => !ordinary.test(name));
+  return [...new Set([...names, ...read])].sort();
+}
+
+function sentinels(names: readonly string[], style: (name: string) => string): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, style(name)]));
+}
+
+/** Fits most of what reads text: a URL, a path, a token. */
+function urlSentinel(name: string): string {
+  return `https://${name.toLowerCase().replaceAll("_", "-")}.bdk-sentinel.invalid`;
+}
+
+/** Fits what reads numbers. */
+function numberSentinel(name: string): string {
+  let sum = 7;
+  for (const character of name) sum = (sum * 31 + character.charCodeAt(0)) % 9_000;
+  return String(41_000 + sum);
+}
+
+function fixedField(definition: Definition, field: string): Diagnostic {
+  return diagnostic("environmentInShape", {
+    message: `${nameOf(definition)}: ${field} depends on the environment, but is fixed when the project is built`,
+    at: spanOfField(definition, field),
+    help: "the manifest holds its value without those variables; read them where the work is done",
+  });
+}
+
+function deferrals(
+  deferred: ReadonlySet<string>,
+  definitions: ReadonlyMap<string, Definition>,
+  required: readonly string[],
+  bare: Pass,
+): readonly Diagnostic[] {
+  return [...deferred].flatMap((key) => {
+    const definition = definitions.get(key);
+    if (definition === undefined) return [];
+    const outcome = bare.outcomes.get(key);
+    const reason = outcome?.failure?.message ?? outcome?.problems[0]?.message ?? "it does not load";
+    const [place] = bare.tracer.frames(outcome?.failure?.stack ?? "");
+    return diagnostic("deferredToStartup", {
+      message: `${nameOf(definition)} can't be checked without its environment: ${reason}`,
+      at: place ?? definition.span,
+      help: `the server will not start without ${required.join(", ") || "it"}`,
+    });
+  });
+}

@@ -1,0 +1,172 @@
+/** Phase 4: loads the linked project in a child and reads what syntax can't tell. What is evaluated is what ships. */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Definition } from "../analyze/definition.js";
+import { type Diagnostic, inOrder, type Result } from "../diagnostics/diagnostic.js";
+import type { Linked, LinkedModule, Linker } from "../emit/link.js";
+import type { Surface } from "../resolve/surface.js";
+import type { Kind } from "../slots.js";
+import type { Evaluator } from "./child-process.js";
+import { type Settled, settleEnvironment } from "./environment.js";
+import { closureOf, createPasses, keyOf, type Pass } from "./passes.js";
+import type { EvaluationEntry, Facts } from "./protocol.js";
+import { type ReportContext, reportFailure, reportIncident, reportProblem, type SharedFailure } from "./report.js";
+
+/** Phase 4's value. */
+export interface Evaluated {
+  /** The project code that was evaluated. */
+  readonly linked: Linked;
+  /** What definitions in code say, by slug and id. */
+  facts(slug: string, id: string): Facts | undefined;
+  /** True when a definition's check waits for the environment of the running server. */
+  isDeferred(slug: string, id: string): boolean;
+  readonly env: { readonly required: readonly string[]; readonly read: readonly string[] };
+}
+
+export interface EvaluateOptions {
+  readonly root: string;
+  readonly environment: "build" | "strict";
+  readonly timeoutMs: number;
+  readonly linker: Linker;
+  readonly evaluator: Evaluator;
+  /** Definitions that are known to be faulty: left out, so that the others can be read. */
+  readonly faulty: ReadonlySet<Definition>;
+}
+
+/** Kinds whose modules are no part of the server. */
+const elsewhere: ReadonlySet<Kind> = new Set(["eval", "eval-config", "playground", "lib"]);
+
+/** @returns no value when the project can't be linked. */
+export async function evaluate(
+  surfaces: readonly Surface[],
+  options: EvaluateOptions,
+): Promise<Result<Evaluated | undefined>> {
+  const { root, environment, linker, evaluator, timeoutMs, faulty } = options;
+  const found = surfaces.flatMap(({ slug, entries }) =>
+    entries
+      .filter(({ winner }) => winner.form === "code" && !elsewhere.has(winner.entry.kind) && !faulty.has(winner))
+      .map(({ id, winner }) => ({ slug, id, winner })),
+  );
+  const modules: readonly LinkedModule[] = found.map(({ slug, id, winner }) => ({ slug, id, file: winner.entry.file }));
+  const { value: linked, diagnostics } = await linker.link(modules);
+  if (linked === undefined) return { value: undefined, diagnostics };
+
+  const entries: readonly EvaluationEntry[] = found.map(({ slug, id, winner }) => ({
+    slug,
+    id,
+    kind: winner.entry.kind,
+    needs: [],
+  }));
+  const definitions = new Map(found.map(({ slug, id, winner }) => [keyOf({ slug, id }), winner]));
+  const names = [
+    ...new Set(
+      surfaces.flatMap((surface) => surface.entries.flatMap(({ winner }) => winner.env.map(({ name }) => name))),
+    ),
+  ].sort();
+  const strict = environment === "strict";
+  const stage = strict ? undefined : stageBeside(linked);
+  const real = strict ? currentEnvironment() : {};
+  const session = evaluator.open(stage ?? root, real);
+  try {
+    const run = createPasses({
+      linker,
+      flat: linked,
+      modules,
+      entries,
+      session,
+      surroundings: { root: stage === undefined ? root : path.join(stage, "assets"), resolveFrom: root, timeoutMs },
+    });
+    const settled = strict
+      ? readStrictly(await run(real), entries)
+      : await settleEnvironment(run, entries, definitions, names, [stage ?? ""].filter(Boolean));
+    const context: ReportContext = { root, tracer: settled.pass.tracer, timeoutMs, output: settled.pass.output };
+    const problems = report(settled, linked, entries, definitions, real, context);
+    return {
+      value: {
+        linked,
+        facts: (slug, id) => settled.facts.get(keyOf({ slug, id })),
+        isDeferred: (slug, id) => settled.deferred.has(keyOf({ slug, id })),
+        env: { required: settled.required, read: [...new Set([...names, ...settled.required])].sort() },
+      },
+      diagnostics: inOrder([...diagnostics, ...settled.diagnostics, ...problems]),
+    };
+  } finally {
+    session.close();
+    if (stage !== undefined) rmSync(stage, { recursive: true, force: true });
+  }
+}
+
+/** The folder a bundle would stand in: empty but for what is kept beside it. */
+function stageBeside({ code }: Linked): string {
+  const stage = mkdtempSync(path.join(tmpdir(), "bdk-evaluate-"));
+  for (const { path: name, file } of code.beside) {
+    const target = path.join(stage, "assets", name);
+    mkdirSync(path.dirname(target), { recursive: true });
+    copyFileSync(file, target);
+  }
+  return stage;
+}
+
+function currentEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+function readStrictly(pass: Pass, entries: readonly EvaluationEntry[]): Settled {
+  const facts = new Map<string, Facts>();
+  for (const entry of entries) {
+    const found = pass.outcomes.get(keyOf(entry))?.facts;
+    if (found !== undefined) facts.set(keyOf(entry), found);
+  }
+  return { pass, facts, deferred: new Set(), required: [], diagnostics: [] };
+}
+
+function report(
+  { pass, deferred }: Settled,
+  linked: Linked,
+  entries: readonly EvaluationEntry[],
+  definitions: ReadonlyMap<string, Definition>,
+  env: Readonly<Record<string, string>>,
+  context: ReportContext,
+): readonly Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const failures = new Map<string, SharedFailure>();
+  for (const entry of entries) {
+    const definition = definitions.get(keyOf(entry));
+    const outcome = pass.outcomes.get(keyOf(entry));
+    if (definition === undefined || outcome === undefined || deferred.has(keyOf(entry))) continue;
+    diagnostics.push(...outcome.problems.map((problem) => reportProblem(problem, definition)));
+    if (outcome.failure === undefined) continue;
+    const { kind, module, message } = outcome.failure;
+    // Modules that share a faulty one fail alike: said once, with the names of all.
+    const cause = `${kind}\0${module ?? definition.entry.file}\0${message}`;
+    const known = failures.get(cause) ?? {
+      failure: outcome.failure,
+      definitions: [],
+      unset: unsetNames(pass, linked, entry, env),
+    };
+    failures.set(cause, { ...known, definitions: [...known.definitions, definition] });
+  }
+  const exits = new Set([...failures.values()].map(({ failure }) => failure.stack));
+  const incidents = pass.incidents
+    .filter(({ stack }) => !exits.has(stack))
+    .map((incident) => reportIncident(incident, context));
+  diagnostics.push(...[...failures.values()].map((failure) => reportFailure(failure, context)), ...incidents);
+  if (pass.failure !== undefined && diagnostics.length === 0 && deferred.size === 0) {
+    diagnostics.push(reportFailure({ failure: pass.failure, definitions: [], unset: [] }, context));
+  }
+  return diagnostics;
+}
+
+/** Names that a failed entry's modules read and found unset. */
+function unsetNames(
+  pass: Pass,
+  linked: Linked,
+  entry: EvaluationEntry,
+  env: Readonly<Record<string, string>>,
+): readonly string[] {
+  const names = closureOf(linked, entry).flatMap((key) => pass.reads[key] ?? []);
+  return [...new Set(names)].filter((name) => env[name] === undefined).sort();
+}

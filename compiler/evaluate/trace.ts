@@ -1,0 +1,39 @@
+/** Stacks of evaluated text in terms of the sources. */
+import { SourceMap, type SourceMapPayload } from "node:module";
+import type { Span } from "../diagnostics/diagnostic.js";
+
+/** Reads places in one linked text. The map is parsed on first use. */
+export interface Tracer {
+  /** Places of the frames that are project code, innermost first. */
+  frames(stack: string): readonly Span[];
+}
+
+/** As in `child.ts`: the name of the text, and what stands before it on its first line. */
+const frame = /\/bdk-project\.js:(\d+):(\d+)/;
+const openingLength = 'return (async () => {"use strict";'.length;
+
+export function createTracer(map: string): Tracer {
+  let parsed: SourceMap | undefined;
+  return {
+    frames(stack) {
+      parsed ??= new SourceMap(JSON.parse(map) as SourceMapPayload);
+      const spans: Span[] = [];
+      for (const line of stack.split("\n")) {
+        const match = frame.exec(line);
+        if (match === null) continue;
+        const row = Number(match[1]) - 1;
+        const column = Number(match[2]) - 1 - (row === 0 ? openingLength : 0);
+        const entry = parsed.findEntry(row, Math.max(0, column));
+        if (!("originalSource" in entry) || entry.originalSource === undefined || !isProject(entry.originalSource))
+          continue;
+        spans.push({ file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 });
+      }
+      return spans;
+    },
+  };
+}
+
+/** Whether a source is the authors' own, not a package or generated. */
+export function isProject(source: string): boolean {
+  return !source.startsWith("node_modules/") && !source.startsWith("bdk") && !source.startsWith("@cursor/bdk/");
+}
