@@ -55,7 +55,7 @@ export function diskSource(root: string, boundary: string = root): ProjectSource
   const limit = realOrGiven(boundary);
 
   const locate = (file: string): string => {
-    const real = realpathSync(path.join(absolute, file));
+    const real = realpathSync.native(path.join(absolute, file));
     if (!isWithin(limit, real)) throw new SourceError(file, "it lies outside the project");
     return real;
   };
@@ -172,7 +172,7 @@ function readable(type: SourceEntry["type"]): "file" | "folder" | undefined {
 
 /** A folder that is not there has nothing in it: listings are empty, and reads say so. */
 function realOrGiven(folder: string): string {
-  return existsSync(folder) ? realpathSync(folder) : path.resolve(folder);
+  return existsSync(folder) ? realpathSync.native(folder) : path.resolve(folder);
 }
 
 function isWithin(folder: string, file: string): boolean {

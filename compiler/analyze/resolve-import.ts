@@ -25,15 +25,19 @@ const implied = [".ts", ".tsx", ".mts", ".cts", ".js", ".mjs", ".cjs", ".jsx", "
 /** The file that a path without a sure ending stands for: itself, its TypeScript source, or a folder's index. */
 export function resolveFile(folders: FolderView, target: string): string | undefined {
   const clean = path.posix.normalize(target).replace(/\/$/, "");
-  const candidates = [
-    clean,
-    ...rewritten.flatMap(([from, to]) =>
-      clean.endsWith(from) ? to.map((ending) => clean.slice(0, -from.length) + ending) : [],
-    ),
-    ...implied.map((ending) => clean + ending),
-    ...implied.map((ending) => path.posix.join(clean, `index${ending}`)),
-  ];
-  return candidates.find((file) => folders(parentOf(file)).get(path.posix.basename(file)) === "file");
+  for (const file of candidates(clean)) {
+    if (folders(parentOf(file)).get(path.posix.basename(file)) === "file") return file;
+  }
+  return undefined;
+}
+
+function* candidates(file: string): Generator<string> {
+  yield file;
+  for (const [from, to] of rewritten) {
+    if (file.endsWith(from)) for (const ending of to) yield file.slice(0, -from.length) + ending;
+  }
+  for (const ending of implied) yield file + ending;
+  for (const ending of implied) yield path.posix.join(file, `index${ending}`);
 }
 
 /** A module whose syntax is read: not JSON, not text. */

@@ -1,13 +1,14 @@
-import { ts } from "ts-morph";
+import type { ts as Ts } from "ts-morph";
 import type { ModuleFacts } from "../facts.js";
 import { placeOf } from "./place.js";
 import type { Scope } from "./scope.js";
+import { ts } from "./ts.js";
 
 type EnvFacts = ModuleFacts["env"][number];
 
 /** The environment variables that one node reads by name: `process.env.X`, `process.env["X"]`, `const { X } = process.env`. */
-export function readEnv(node: ts.Node, scope: Scope): readonly EnvFacts[] {
-  const read = (name: string, at: ts.Node): EnvFacts => ({ name, place: placeOf(at, scope.source) });
+export function readEnv(node: Ts.Node, scope: Scope): readonly EnvFacts[] {
+  const read = (name: string, at: Ts.Node): EnvFacts => ({ name, place: placeOf(at, scope.source) });
   if (ts.isPropertyAccessExpression(node) && isEnv(node.expression, scope)) return [read(node.name.text, node)];
   if (ts.isElementAccessExpression(node) && isEnv(node.expression, scope)) {
     return ts.isStringLiteralLike(node.argumentExpression) ? [read(node.argumentExpression.text, node)] : [];
@@ -22,21 +23,21 @@ export function readEnv(node: ts.Node, scope: Scope): readonly EnvFacts[] {
 }
 
 /** True for the target of an assignment, which is no read. */
-export function isWrite(node: ts.Node, parent: ts.Node): boolean {
+export function isWrite(node: Ts.Node, parent: Ts.Node): boolean {
   if (ts.isDeleteExpression(parent)) return true;
   return (
     ts.isBinaryExpression(parent) && parent.left === node && parent.operatorToken.kind === ts.SyntaxKind.EqualsToken
   );
 }
 
-function readBinding(element: ts.BindingElement, read: (name: string, at: ts.Node) => EnvFacts): readonly EnvFacts[] {
+function readBinding(element: Ts.BindingElement, read: (name: string, at: Ts.Node) => EnvFacts): readonly EnvFacts[] {
   const key = element.propertyName ?? element.name;
   if (element.dotDotDotToken !== undefined) return [];
   return ts.isIdentifier(key) || ts.isStringLiteralLike(key) ? [read(key.text, element)] : [];
 }
 
 /** `process.env`, also through `globalThis`, `import { env } from "node:process"` and `const env = process.env`. */
-function isEnv(expression: ts.Expression, scope: Scope): boolean {
+function isEnv(expression: Ts.Expression, scope: Scope): boolean {
   const node = strip(expression);
   if (ts.isPropertyAccessExpression(node)) return node.name.text === "env" && isProcess(node.expression, scope);
   if (!ts.isIdentifier(node)) return false;
@@ -48,7 +49,7 @@ function isEnv(expression: ts.Expression, scope: Scope): boolean {
   );
 }
 
-function isProcess(expression: ts.Expression, scope: Scope): boolean {
+function isProcess(expression: Ts.Expression, scope: Scope): boolean {
   const node = strip(expression);
   if (ts.isPropertyAccessExpression(node)) {
     return node.name.text === "process" && ts.isIdentifier(node.expression) && node.expression.text === "globalThis";
@@ -62,7 +63,7 @@ function isProcessModule(specifier: string): boolean {
   return specifier === "node:process" || specifier === "process";
 }
 
-function strip(expression: ts.Expression): ts.Expression {
+function strip(expression: Ts.Expression): Ts.Expression {
   let node = expression;
   while (ts.isParenthesizedExpression(node) || ts.isNonNullExpression(node) || ts.isAsExpression(node)) {
     node = node.expression;

@@ -1,8 +1,9 @@
-import { ts } from "ts-morph";
+import type { ts as Ts } from "ts-morph";
 import type { CalleeFacts, ExportFacts } from "../facts.js";
 import { readLiteral, readProperties } from "./literal.js";
 import { placeOf } from "./place.js";
 import { type Scope, unwrap } from "./scope.js";
+import { ts } from "./ts.js";
 
 /** The default export of a module, however it is written; undefined when there is none. */
 export function readDefaultExport(scope: Scope): ExportFacts | undefined {
@@ -20,7 +21,7 @@ export function readDefaultExport(scope: Scope): ExportFacts | undefined {
 }
 
 /** `export { tool as default }`, `export { default } from "…"`. */
-function fromExportList(statement: ts.ExportDeclaration, scope: Scope): ExportFacts | undefined {
+function fromExportList(statement: Ts.ExportDeclaration, scope: Scope): ExportFacts | undefined {
   const { exportClause, moduleSpecifier } = statement;
   if (statement.isTypeOnly || exportClause === undefined || !ts.isNamedExports(exportClause)) return undefined;
   const element = exportClause.elements.find((each) => each.name.text === "default");
@@ -31,7 +32,7 @@ function fromExportList(statement: ts.ExportDeclaration, scope: Scope): ExportFa
 }
 
 /** `export default function …`, `export default class …`. */
-function fromDeclaration(statement: ts.Statement, scope: Scope): ExportFacts | undefined {
+function fromDeclaration(statement: Ts.Statement, scope: Scope): ExportFacts | undefined {
   if (!ts.isFunctionDeclaration(statement) && !ts.isClassDeclaration(statement)) return undefined;
   const isDefault = statement.modifiers?.some((each) => each.kind === ts.SyntaxKind.DefaultKeyword);
   if (!isDefault) return undefined;
@@ -40,7 +41,7 @@ function fromDeclaration(statement: ts.Statement, scope: Scope): ExportFacts | u
   return { place: placeOf(keyword, scope.source), form: "other", what, properties: [], open: true };
 }
 
-function describe(expression: ts.Expression, scope: Scope): ExportFacts {
+function describe(expression: Ts.Expression, scope: Scope): ExportFacts {
   const place = placeOf(expression, scope.source);
   const node = unwrap(expression, scope);
   if (ts.isCallExpression(node)) return describeCall(node, scope);
@@ -56,7 +57,7 @@ function describe(expression: ts.Expression, scope: Scope): ExportFacts {
     : { place, form: "other", what, properties: [], open: true };
 }
 
-function describeCall(node: ts.CallExpression, scope: Scope): ExportFacts {
+function describeCall(node: Ts.CallExpression, scope: Scope): ExportFacts {
   const callee = readCallee(node.expression, scope);
   const place = placeOf(node.expression, scope.source);
   const base = { place, form: "call", ...(callee === undefined ? {} : { callee }) } as const;
@@ -68,7 +69,7 @@ function describeCall(node: ts.CallExpression, scope: Scope): ExportFacts {
 }
 
 /** Whom a call calls, through import aliases, namespaces and constants. */
-function readCallee(expression: ts.Expression, scope: Scope): CalleeFacts | undefined {
+function readCallee(expression: Ts.Expression, scope: Scope): CalleeFacts | undefined {
   const place = placeOf(expression, scope.source);
   const node = unwrap(expression, scope);
   if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
@@ -81,7 +82,7 @@ function readCallee(expression: ts.Expression, scope: Scope): CalleeFacts | unde
   return scope.declared.has(node.text) ? { name: node.text, place } : { name: node.text, undeclared: true, place };
 }
 
-function nounFor(node: ts.Expression, scope: Scope): string | undefined {
+function nounFor(node: Ts.Expression, scope: Scope): string | undefined {
   if (ts.isArrowFunction(node) || ts.isFunctionExpression(node)) return "a function";
   if (ts.isClassExpression(node)) return "a class";
   const literal = readLiteral(node, scope);

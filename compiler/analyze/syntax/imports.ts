@@ -1,11 +1,12 @@
-import { ts } from "ts-morph";
+import type { ts as Ts } from "ts-morph";
 import type { ModuleFacts } from "../facts.js";
 import { placeOf } from "./place.js";
+import { ts } from "./ts.js";
 
 type ImportFacts = ModuleFacts["imports"][number];
 
 /** Import and export declarations that stay when types are erased. */
-export function readStaticImports(source: ts.SourceFile): readonly ImportFacts[] {
+export function readStaticImports(source: Ts.SourceFile): readonly ImportFacts[] {
   const found: ImportFacts[] = [];
   for (const statement of source.statements) {
     if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) continue;
@@ -17,7 +18,7 @@ export function readStaticImports(source: ts.SourceFile): readonly ImportFacts[]
 }
 
 /** `import("…")` and `require("…")` of a literal, anywhere. */
-export function readCalledImport(node: ts.Node, source: ts.SourceFile): ImportFacts | undefined {
+export function readCalledImport(node: Ts.Node, source: Ts.SourceFile): ImportFacts | undefined {
   if (!ts.isCallExpression(node)) return undefined;
   const isImport = node.expression.kind === ts.SyntaxKind.ImportKeyword;
   const isRequire = ts.isIdentifier(node.expression) && node.expression.text === "require";
@@ -26,7 +27,7 @@ export function readCalledImport(node: ts.Node, source: ts.SourceFile): ImportFa
   return { specifier: first.text, place: placeOf(first, source) };
 }
 
-function isErased(statement: ts.ImportDeclaration | ts.ExportDeclaration): boolean {
+function isErased(statement: Ts.ImportDeclaration | Ts.ExportDeclaration): boolean {
   if (ts.isExportDeclaration(statement)) {
     const { exportClause } = statement;
     return statement.isTypeOnly || (exportClause !== undefined && isAllTypes(exportClause));
@@ -37,7 +38,7 @@ function isErased(statement: ts.ImportDeclaration | ts.ExportDeclaration): boole
   return clause.name === undefined && clause.namedBindings !== undefined && isAllTypes(clause.namedBindings);
 }
 
-function isAllTypes(bindings: ts.NamedExportBindings | ts.NamedImportBindings): boolean {
+function isAllTypes(bindings: Ts.NamedExportBindings | Ts.NamedImportBindings): boolean {
   if (!ts.isNamedExports(bindings) && !ts.isNamedImports(bindings)) return false;
   return bindings.elements.length > 0 && bindings.elements.every((element) => element.isTypeOnly);
 }

@@ -1,13 +1,14 @@
-import { ts } from "ts-morph";
+import type { ts as Ts } from "ts-morph";
 import type { Literal, PropertyFacts } from "../facts.js";
 import { placeOf } from "./place.js";
 import { type Scope, unwrap } from "./scope.js";
+import { ts } from "./ts.js";
 
 /** Deeper than any field that a rule or a schema message points at. */
 const deepest = 5;
 
 /** The value of an expression that is written out; undefined for everything that has to run. */
-export function readLiteral(expression: ts.Expression, scope: Scope): Literal | undefined {
+export function readLiteral(expression: Ts.Expression, scope: Scope): Literal | undefined {
   const node = unwrap(expression, scope);
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isNumericLiteral(node)) return Number(node.text);
@@ -31,7 +32,7 @@ export function readLiteral(expression: ts.Expression, scope: Scope): Literal | 
   return undefined;
 }
 
-function readList(elements: readonly ts.Expression[], scope: Scope): Literal | undefined {
+function readList(elements: readonly Ts.Expression[], scope: Scope): Literal | undefined {
   const items: Literal[] = [];
   for (const element of elements) {
     const item = readLiteral(element, scope);
@@ -48,7 +49,7 @@ export interface Properties {
 
 /** All properties of an object literal, those of nested literals and of schema calls (`z.object({ … })`) included. */
 export function readProperties(
-  object: ts.ObjectLiteralExpression,
+  object: Ts.ObjectLiteralExpression,
   scope: Scope,
   path: readonly string[] = [],
 ): Properties {
@@ -66,7 +67,7 @@ export function readProperties(
 }
 
 function readProperty(
-  member: ts.ObjectLiteralElementLike,
+  member: Ts.ObjectLiteralElementLike,
   name: string,
   scope: Scope,
   parent: readonly string[],
@@ -98,7 +99,7 @@ function readProperty(
 }
 
 /** The object that a schema is built from: `z.object({ … })`, `z.strictObject({ … }).describe("…")`. */
-function schemaShape(node: ts.Expression, scope: Scope): ts.ObjectLiteralExpression | undefined {
+function schemaShape(node: Ts.Expression, scope: Scope): Ts.ObjectLiteralExpression | undefined {
   if (!ts.isCallExpression(node)) return undefined;
   const [first] = node.arguments;
   const argument = first === undefined ? undefined : unwrap(first, scope);
@@ -106,7 +107,7 @@ function schemaShape(node: ts.Expression, scope: Scope): ts.ObjectLiteralExpress
   return ts.isPropertyAccessExpression(node.expression) ? schemaShape(node.expression.expression, scope) : undefined;
 }
 
-function nameOf(name: ts.PropertyName): string | undefined {
+function nameOf(name: Ts.PropertyName): string | undefined {
   if (ts.isIdentifier(name) || ts.isStringLiteralLike(name) || ts.isNumericLiteral(name)) return name.text;
   return ts.isComputedPropertyName(name) && ts.isStringLiteralLike(name.expression) ? name.expression.text : undefined;
 }

@@ -1,11 +1,18 @@
 /** The only door to ts-morph: imported when a file's facts are not in the cache, and not before. */
-import { ts } from "ts-morph";
+import type { ts as Ts } from "ts-morph";
 import type { ModuleFacts } from "../facts.js";
 import { isWrite, readEnv } from "./env.js";
 import { readDefaultExport } from "./exported.js";
 import { readCalledImport, readStaticImports } from "./imports.js";
 import { placeBetween } from "./place.js";
 import { readScope, type Scope } from "./scope.js";
+import { ts } from "./ts.js";
+
+/** Comments say nothing that is looked at here. */
+const options: Ts.CreateSourceFileOptions = {
+  languageVersion: ts.ScriptTarget.Latest,
+  jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
+};
 
 /**
  * Reads one module's syntax.
@@ -13,7 +20,7 @@ import { readScope, type Scope } from "./scope.js";
  * @param ending The file's ending with its dot: it says whether types and JSX are allowed.
  */
 export function readModule(text: string, ending: string): ModuleFacts {
-  const source = ts.createSourceFile(`module${ending}`, text, ts.ScriptTarget.Latest, false, scriptKind(ending));
+  const source = ts.createSourceFile(`module${ending}`, text, options, false, scriptKind(ending));
   const error = firstError(source);
   if (error !== undefined) return { error, imports: [], env: [], mentions: [] };
 
@@ -32,7 +39,7 @@ export function readModule(text: string, ending: string): ModuleFacts {
 function readDeep(scope: Scope): Pick<ModuleFacts, "imports" | "env"> {
   const imports: ModuleFacts["imports"][number][] = [];
   const env: ModuleFacts["env"][number][] = [];
-  const visit = (node: ts.Node, parent: ts.Node): void => {
+  const visit = (node: Ts.Node, parent: Ts.Node): void => {
     const imported = readCalledImport(node, scope.source);
     if (imported !== undefined) imports.push(imported);
     if (!isWrite(node, parent)) env.push(...readEnv(node, scope));
@@ -42,13 +49,14 @@ function readDeep(scope: Scope): Pick<ModuleFacts, "imports" | "env"> {
   return { imports, env };
 }
 
-/** Last parts of string literals that look like file names. */
+/** Last parts of string literals that look like names of data files. */
 function readMentions(text: string): readonly string[] {
+  if (!/\.(?:md|txt|json|ya?ml|toml|markdown)/.test(text)) return [];
   const names = text.matchAll(/([^\s"'`/\\]+\.[A-Za-z0-9]{1,8})["'`?]/g);
   return [...new Set([...names].map((match) => match[1] ?? ""))];
 }
 
-function firstError(source: ts.SourceFile): ModuleFacts["error"] {
+function firstError(source: Ts.SourceFile): ModuleFacts["error"] {
   const errors = parseErrors(source);
   const [first] = errors;
   if (first === undefined) return undefined;
@@ -58,11 +66,11 @@ function firstError(source: ts.SourceFile): ModuleFacts["error"] {
 }
 
 /** The parser leaves its errors on the tree; the public way to them builds a whole program first. */
-function parseErrors(source: ts.SourceFile): readonly ts.DiagnosticWithLocation[] {
-  return "parseDiagnostics" in source ? (source.parseDiagnostics as readonly ts.DiagnosticWithLocation[]) : [];
+function parseErrors(source: Ts.SourceFile): readonly Ts.DiagnosticWithLocation[] {
+  return "parseDiagnostics" in source ? (source.parseDiagnostics as readonly Ts.DiagnosticWithLocation[]) : [];
 }
 
-function scriptKind(ending: string): ts.ScriptKind {
+function scriptKind(ending: string): Ts.ScriptKind {
   if (/^\.[cm]?ts$/.test(ending)) return ts.ScriptKind.TS;
   return ending === ".tsx" ? ts.ScriptKind.TSX : ending === ".jsx" ? ts.ScriptKind.JSX : ts.ScriptKind.JS;
 }

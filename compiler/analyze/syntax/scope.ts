@@ -1,4 +1,5 @@
-import { ts } from "ts-morph";
+import type { ts as Ts } from "ts-morph";
+import { ts } from "./ts.js";
 
 /** A name that an import binds. */
 export interface ImportBinding {
@@ -9,17 +10,17 @@ export interface ImportBinding {
 
 /** What the names at the top level of a module stand for. */
 export interface Scope {
-  readonly source: ts.SourceFile;
+  readonly source: Ts.SourceFile;
   readonly imports: ReadonlyMap<string, ImportBinding>;
   /** Initialisers of `const x = …` (and of `let` and `var` that are never interesting otherwise). */
-  readonly values: ReadonlyMap<string, ts.Expression>;
+  readonly values: ReadonlyMap<string, Ts.Expression>;
   /** Functions, classes, enums and everything else that is declared. */
   readonly declared: ReadonlySet<string>;
 }
 
-export function readScope(source: ts.SourceFile): Scope {
+export function readScope(source: Ts.SourceFile): Scope {
   const imports = new Map<string, ImportBinding>();
-  const values = new Map<string, ts.Expression>();
+  const values = new Map<string, Ts.Expression>();
   const declared = new Set<string>();
   for (const statement of source.statements) {
     if (ts.isImportDeclaration(statement)) bindImports(statement, imports);
@@ -34,7 +35,7 @@ export function readScope(source: ts.SourceFile): Scope {
 }
 
 function bindImports(
-  { importClause, moduleSpecifier }: ts.ImportDeclaration,
+  { importClause, moduleSpecifier }: Ts.ImportDeclaration,
   imports: Map<string, ImportBinding>,
 ): void {
   if (importClause === undefined || !ts.isStringLiteral(moduleSpecifier)) return;
@@ -50,19 +51,19 @@ function bindImports(
   }
 }
 
-function* boundNames(name: ts.BindingName): Generator<string> {
+function* boundNames(name: Ts.BindingName): Generator<string> {
   if (ts.isIdentifier(name)) yield name.text;
   else for (const element of name.elements) if (ts.isBindingElement(element)) yield* boundNames(element.name);
 }
 
 function isNamedDeclaration(
-  statement: ts.Statement,
-): statement is ts.FunctionDeclaration | ts.ClassDeclaration | ts.EnumDeclaration {
+  statement: Ts.Statement,
+): statement is Ts.FunctionDeclaration | Ts.ClassDeclaration | Ts.EnumDeclaration {
   return ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement) || ts.isEnumDeclaration(statement);
 }
 
 /** The expression behind parentheses, `as`, `satisfies`, `!`, `await`, and names of constants. */
-export function unwrap(expression: ts.Expression, scope: Scope): ts.Expression {
+export function unwrap(expression: Ts.Expression, scope: Scope): Ts.Expression {
   const seen = new Set<string>();
   for (let current = expression; ; ) {
     if (
