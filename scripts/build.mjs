@@ -7,7 +7,7 @@
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -66,7 +66,11 @@ const parts = {
     entries: [...(await list("runtime/authoring", ".ts")), "cli/api/serve.ts", "cli/api/build.ts"],
     build: buildTypes,
   },
-  docs: { entries: await list("docs", ""), build: copyDocs },
+  docs: { entries: [...(await list("docs", "")), "scripts/docs.mjs"], build: buildDocsSite },
+  playground: {
+    entries: [...(await list("playground", "")), "scripts/playground.mjs"],
+    build: buildPlaygroundPage,
+  },
 };
 
 async function buildCli(entries) {
@@ -131,9 +135,16 @@ async function buildTypes() {
   };
 }
 
-async function copyDocs(entries) {
-  await cp(join(root, "docs"), join(dist, "docs"), { recursive: true });
-  return { inputs: entries };
+async function buildDocsSite(entries) {
+  const { buildDocs } = await import("./docs.mjs");
+  const written = await buildDocs(join(root, "docs"), join(dist, "docs"));
+  return { inputs: entries, outputs: written.map((file) => `dist/docs/${file}`) };
+}
+
+async function buildPlaygroundPage(entries) {
+  const { buildPlayground } = await import("./playground.mjs");
+  await buildPlayground(join(root, "playground"), join(dist, "playground"));
+  return { inputs: entries, outputs: ["dist/playground/index.html", "dist/playground/assets/app.js"] };
 }
 
 /** Writes esbuild's output files, each in one step so that a running process never sees half of one. */

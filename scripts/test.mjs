@@ -20,6 +20,7 @@ const checks = [
   { name: "build", command: [join(root, "scripts/build.mjs")] },
   { name: "lint and format", command: [bin("@biomejs/biome/bin/biome"), "ci", "--error-on-warnings", "."] },
   { name: "types", command: [bin("typescript/bin/tsc"), "--noEmit"] },
+  { name: "types of the playground", command: [bin("typescript/bin/tsc"), "--noEmit", "-p", "playground"] },
   { name: "types of the example bots", command: [bin("typescript/bin/tsc"), "-p", "fixtures/projects/tsconfig.json"] },
 ];
 

@@ -154,7 +154,7 @@ function shellCommands(code: string): string[][] {
   return code
     .replace(/\\\n/g, " ")
     .split("\n")
-    .flatMap((line) => line.split(/\s&&\s|\s\|\s/))
+    .flatMap((line) => line.split(/\s&&\s|\s\|\s/).map((part) => part.replace(/\s>\s.*$/, "")))
     .map((line) =>
       [...line.replace(/(^|\s)#.*$/, "").matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)]
         .map((match) => match[1] ?? match[2] ?? match[3] ?? "")

@@ -1,0 +1,157 @@
+import { useEffect, useState } from "preact/hooks";
+import {
+  type AgentInfo,
+  ApiError,
+  createSession,
+  fetchInfo,
+  readToken,
+  sendFollowUp,
+  stopTurn,
+  writeToken,
+} from "./api.js";
+import { useSession } from "./use-session.js";
+import { AgentView } from "./view/agent.js";
+import { Composer } from "./view/composer.js";
+import { LogsView } from "./view/logs.js";
+import { RawView } from "./view/raw.js";
+import { SessionList } from "./view/session-list.js";
+import { TranscriptView } from "./view/transcript.js";
+
+const tabs = ["Chat", "Agent", "Raw", "Logs"] as const;
+type Tab = (typeof tabs)[number];
+
+/** The session named in the address, so that a link opens it. */
+function sessionOfAddress(): string | undefined {
+  return new URLSearchParams(location.search).get("sessionId") ?? undefined;
+}
+
+export function App() {
+  const [tab, setTab] = useState<Tab>("Chat");
+  const [sessionId, setSessionId] = useState(sessionOfAddress);
+  const [token, setToken] = useState(readToken);
+  const [info, setInfo] = useState<AgentInfo>();
+  const [problem, setProblem] = useState<string>();
+  const session = useSession(sessionId, token);
+
+  useEffect(() => {
+    const onBack = () => setSessionId(sessionOfAddress());
+    addEventListener("popstate", onBack);
+    return () => removeEventListener("popstate", onBack);
+  }, []);
+  // A changed token is a reason to ask again.
+  useEffect(() => {
+    fetchInfo().then(
+      (found) => {
+        setInfo(found);
+        setProblem(undefined);
+        document.title = `${found.name} · Playground`;
+      },
+      (error: unknown) => {
+        const isLocked = error instanceof ApiError && error.status === 401;
+        setProblem(
+          isLocked
+            ? "This server wants a token: paste it above."
+            : String(error instanceof Error ? error.message : error),
+        );
+      },
+    );
+  }, [token]);
+
+  const open = (id: string | undefined) => {
+    if (id !== sessionId)
+      history.pushState(null, "", id === undefined ? location.pathname : `?sessionId=${encodeURIComponent(id)}`);
+    setSessionId(id);
+    setTab("Chat");
+  };
+  const attempt = async (action: () => Promise<unknown>) => {
+    try {
+      await action();
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  };
+  const send = (message: string) =>
+    attempt(async () =>
+      sessionId === undefined ? open(await createSession(message)) : sendFollowUp(sessionId, message),
+    );
+  const { transcript } = session;
+  const shownProblem = problem ?? session.problem;
+
+  return (
+    <div class="app">
+      <header>
+        <h1>{info?.name ?? "Playground"}</h1>
+        <div role="tablist" aria-label="Views">
+          {tabs.map((each) => (
+            <button key={each} type="button" role="tab" aria-selected={tab === each} onClick={() => setTab(each)}>
+              {each}
+            </button>
+          ))}
+        </div>
+        <label class="token">
+          Token
+          <input
+            type="password"
+            autocomplete="off"
+            value={token}
+            onChange={(event) => {
+              writeToken(event.currentTarget.value);
+              setToken(event.currentTarget.value);
+            }}
+          />
+        </label>
+      </header>
+      {shownProblem === undefined ? null : (
+        <p class="problem" role="alert">
+          {shownProblem}
+        </p>
+      )}
+      <div class="body">
+        <SessionList current={sessionId} revision={`${token} ${sessionId} ${transcript.status}`} onOpen={open} />
+        <main>
+          <div class="panel" role="tabpanel" aria-label={tab}>
+            {tab === "Chat" ? (
+              <>
+                {sessionId === undefined ? (
+                  <Welcome info={info} />
+                ) : (
+                  <TranscriptView transcript={transcript} sessionId={sessionId} />
+                )}
+                <p class="facts">{sessionId === undefined ? "" : factsOf(transcript)}</p>
+                <Composer
+                  isRunning={sessionId !== undefined && transcript.status === "running"}
+                  isEnded={sessionId !== undefined && transcript.status === "ended"}
+                  onSend={(message) => send(message).catch(() => undefined)}
+                  onStop={() => {
+                    if (sessionId !== undefined) void attempt(() => stopTurn(sessionId)).catch(() => undefined);
+                  }}
+                />
+              </>
+            ) : null}
+            {tab === "Agent" && info !== undefined ? <AgentView info={info} /> : null}
+            {tab === "Raw" ? <RawView events={session.events} /> : null}
+            {tab === "Logs" ? <LogsView /> : null}
+          </div>
+        </main>
+      </div>
+    </div>
+  );
+}
+
+function Welcome({ info }: { readonly info: AgentInfo | undefined }) {
+  return (
+    <div class="transcript welcome">
+      <p>{typeof info?.description === "string" ? info.description : "Write a message to open a session."}</p>
+      {info === undefined || info.tools.length === 0 ? null : (
+        <p class="note">Tools: {info.tools.map((each) => each.name).join(", ")}</p>
+      )}
+    </div>
+  );
+}
+
+function factsOf({ model, tokens, costUsd }: ReturnType<typeof useSession>["transcript"]): string {
+  const cost = costUsd === undefined ? "" : ` · $${costUsd.toFixed(4)}`;
+  return `${model ?? ""} · ${tokens.input} tokens in, ${tokens.output} out${cost}`;
+}
