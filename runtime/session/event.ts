@@ -65,6 +65,10 @@ export interface SessionEventData {
     readonly durationMs: number;
     readonly finishReason: FinishReason;
     readonly usage?: Usage;
+    /** What the provider charged for this step, in US dollars, when it says so. */
+    readonly costUsd?: number;
+    /** Opaque provider state that travels back to the model with this step's message. */
+    readonly provider?: JsonValue;
   };
   "reasoning.appended": { readonly delta: string };
   "reasoning.completed": { readonly text: string };

@@ -108,7 +108,12 @@ export interface SessionService {
   /** Every recorded event from `startIndex`, as NDJSON lines without the newline, in batches. */
   read(caller: Caller, sessionId: string, startIndex: number): Promise<AsyncIterable<readonly string[]>>;
   /** As `read`, then live until `signal` aborts, the session is deleted, or a task session has ended. Pulls from the log: a slow reader costs no memory. */
-  follow(caller: Caller, sessionId: string, startIndex: number, signal: AbortSignal): Promise<AsyncIterable<readonly string[]>>;
+  follow(
+    caller: Caller,
+    sessionId: string,
+    startIndex: number,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<readonly string[]>>;
   callTool(caller: Caller, call: DirectToolCall): Promise<ToolCallOutcome>;
   approvals(caller: Caller, sessionId: string): Promise<readonly PendingApproval[]>;
   resolveApproval(

@@ -1,0 +1,38 @@
+import type { Claim, SessionIndex } from "./ports.js";
+
+/** How long a key answers, in milliseconds: 24 hours. Decision 25. */
+const keptMs = 24 * 60 * 60 * 1000;
+
+type Answer = Pick<Claim, "sessionId" | "messages">;
+
+/** Gives a retried request the first answer, also while the first is still on its way and after a restart. */
+export interface Idempotency {
+  /** `act` writes the claim itself, at the moment from which a retry must not act again. */
+  once(key: string | undefined, act: (claim: (answer: Answer) => void) => Promise<Answer>): Promise<Answer>;
+}
+
+/** @param isKept whether what a claim says happened is really in the log. */
+export function createIdempotency(
+  index: SessionIndex,
+  now: () => number,
+  isKept: (claim: Claim) => Promise<boolean>,
+): Idempotency {
+  const underway = new Map<string, Promise<Answer>>();
+
+  async function answerOnce(key: string, act: (claim: (answer: Answer) => void) => Promise<Answer>): Promise<Answer> {
+    const earlier = index.claim(key);
+    if (earlier !== undefined && now() - earlier.at < keptMs && (await isKept(earlier))) return earlier;
+    return act((answer) => index.putClaim({ ...answer, key, at: now() }));
+  }
+
+  return {
+    once(key, act) {
+      if (key === undefined) return act(() => undefined);
+      const first = underway.get(key);
+      if (first !== undefined) return first;
+      const answer = answerOnce(key, act).finally(() => underway.delete(key));
+      underway.set(key, answer);
+      return answer;
+    },
+  };
+}

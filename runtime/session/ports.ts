@@ -1,0 +1,249 @@
+/**
+ * What the session core needs from the world. `runtime/storage`, `runtime/tools`, `runtime/workspace` and
+ * `runtime/hooks` implement these; the core itself touches nothing.
+ */
+import type { JsonValue, SessionEvent, SessionEventType, SessionMode, SessionPurpose } from "./event.js";
+import type { Harness, ModelSetting, ToolSpec } from "./model.js";
+import type { Caller, SessionStatus } from "./service.js";
+
+/** Facts fixed when a session is created; stored as `session.json`. */
+export interface SessionRecord {
+  readonly id: string;
+  /** `kind:id` of the principal it belongs to. */
+  readonly owner: string;
+  readonly auth: Caller["auth"];
+  readonly channelId: string;
+  /** The channel's own key; absent for the built-in API, whose tokens rotate. */
+  readonly continuationKey?: string;
+  readonly mode: SessionMode;
+  readonly purpose: SessionPurpose;
+  readonly title?: string;
+  readonly dryRun?: boolean;
+  /** ISO-8601 instant with offset. */
+  readonly asOf?: string;
+  readonly createdAt: string;
+}
+
+/** A row of the index: enough for listing, token look-up and recovery without opening the session. */
+export interface SessionRow {
+  readonly id: string;
+  readonly owner: string;
+  readonly channelId: string;
+  readonly continuationKey?: string;
+  readonly mode: SessionMode;
+  readonly purpose: SessionPurpose;
+  readonly title?: string;
+  readonly dryRun?: boolean;
+  readonly asOf?: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly status: SessionStatus;
+  /** Turns started. */
+  readonly turns: number;
+  /** Messages accepted; the counter of the rotating token. */
+  readonly messages: number;
+  /** Work is left that no caller has to ask for: recovery opens exactly these. */
+  readonly open: boolean;
+}
+
+/** The first answer to an idempotency key. */
+export interface Claim {
+  readonly key: string;
+  readonly sessionId: string;
+  readonly messages: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** The append-only log of one session. */
+export interface EventLog {
+  /** Index of the next event. */
+  readonly nextIndex: number;
+  /**
+   * Takes events in call order, at once; resolves when they may be seen: on disk where the catalog says `flush`.
+   * After a rejection the log is broken: whoever holds it drops it and opens the session again.
+   */
+  append(events: readonly SessionEvent[]): Promise<void>;
+  /** Everything visible, from `startIndex`, as lines, in batches. */
+  read(startIndex: number): AsyncIterable<readonly string[]>;
+  /** Gives the handle back; the file closes when nobody holds it. */
+  release(): void;
+}
+
+/** Sessions on disk, or elsewhere. One process owns a store. */
+export interface EventStore {
+  /** Makes the session, durably, with its first events. Rejects when the id exists; leaves nothing behind on failure. */
+  create(record: SessionRecord, events: readonly SessionEvent[]): Promise<EventLog>;
+  /** `undefined` when the session was deleted. */
+  open(id: string): Promise<{ readonly record: SessionRecord; readonly log: EventLog } | undefined>;
+  /** As the log's own `read`, for a session that nobody has in memory. */
+  read(id: string, startIndex: number): AsyncIterable<readonly string[]>;
+  /** As `read`, then live, until `signal` aborts, the session is gone, or `ended()` holds and nothing is left. */
+  follow(id: string, startIndex: number, signal: AbortSignal, ended: () => boolean): AsyncIterable<readonly string[]>;
+  /** False once somebody removed the session's directory. */
+  exists(id: string): boolean;
+  /** Calls back when a session that someone works on or follows has been removed. */
+  onGone(listener: (id: string) => void): void;
+  readonly index: SessionIndex;
+}
+
+/** The store's index. Synchronous: it lives in memory and is journalled. */
+export interface SessionIndex {
+  get(id: string): SessionRow | undefined;
+  /** Writes a row; throws `storage_unavailable` and changes nothing when it can't. */
+  put(row: SessionRow): void;
+  forget(id: string): void;
+  /** The live session of a channel's key. */
+  byKey(channelId: string, key: string): SessionRow | undefined;
+  /** Newest first, starting after the id `cursor`. */
+  rows(cursor?: string): Iterable<SessionRow>;
+  /** Sessions left with work to do by an earlier process. */
+  open(): readonly SessionRow[];
+  claim(key: string): Claim | undefined;
+  putClaim(claim: Claim): void;
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls back after `ms` milliseconds, without keeping the process alive; returns how to call it off. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+/** Makes ids that sort by time: `ses_`, `turn_`, `call_`, `msg_`, `tool_<name>_` + ULID. */
+export type MakeId = (prefix: string) => string;
+
+/** Tokens of the built-in API: `http:` + HMAC of session id and counter. */
+export interface TokenSigner {
+  sign(sessionId: string, counter: number): string;
+  /** Constant-time comparison. */
+  equal(left: string, right: string): boolean;
+}
+
+/** How a tool call ended. */
+export interface CallOutcome {
+  readonly output: JsonValue;
+  readonly isError: boolean;
+  readonly stubbed?: boolean;
+  /** Set when the call was cut off and nobody knows whether it took effect. */
+  readonly unknown?: boolean;
+}
+
+/** What a call is told about where it runs. */
+export interface CallScope {
+  readonly callId: string;
+  readonly record?: SessionRecord;
+  readonly turnId?: string;
+  readonly caller?: Caller["auth"];
+  readonly signal?: AbortSignal;
+}
+
+/** A call whose input has passed its schema. */
+export interface PreparedCall {
+  readonly effect: "read" | "write";
+  /** Whether a human decides first. Model-initiated calls only. */
+  needsApproval(scope: CallScope): boolean | Promise<boolean>;
+  /** Never rejects for what the tool does; only for the host's own failures (`workspace_unavailable`). */
+  run(scope: CallScope): CallOutcome | Promise<CallOutcome>;
+}
+
+/** A tool of the running code. */
+export interface CallableTool {
+  readonly name: string;
+  readonly execution: "server" | "agent";
+  /** For the model alone: a direct call finds no such tool. */
+  readonly modelOnly?: boolean;
+  /** Checks input; refused input comes back as a `Refusal`. */
+  prepare(input: unknown): PreparedCall | Refusal | Promise<PreparedCall | Refusal>;
+}
+
+export interface Refusal {
+  readonly refused: string;
+  readonly issues: readonly { readonly path: string; readonly message: string }[];
+}
+
+/** The running code of one agent, as a turn pins it. */
+export interface Generation {
+  readonly agentName: string;
+  readonly manifestHash: string;
+  readonly model: ModelSetting;
+  readonly maxRunningTurns: number | undefined;
+  harness(): Promise<Harness>;
+  system(record: SessionRecord): string;
+  /** What the model may call in that session. */
+  specs(record: SessionRecord): readonly ToolSpec[];
+  tool(name: string): CallableTool | undefined;
+  readonly toolNames: readonly string[];
+}
+
+/** Files sent with a message, waiting to be accepted with it. */
+export interface StagedFiles {
+  readonly paths: readonly string[];
+  /** Binds them to the session's n-th message; synchronous, so that it happens with the record. */
+  accept(message: number): void;
+  discard(): Promise<void>;
+}
+
+/** The session's working directory. */
+export interface Workspace {
+  /** Checks paths and sizes (`invalid_request`, `payload_too_large`) and keeps the contents aside, durably. */
+  stage(sessionId: string, files: Readonly<Record<string, string>>): Promise<StagedFiles>;
+  /** Lays the accepted files of these messages into the workspace; those laid out already are passed over. */
+  deliver(record: SessionRecord, messages: readonly number[]): Promise<void>;
+}
+
+/** A session as hooks are told of it. */
+export interface ObservedSession {
+  readonly record: SessionRecord;
+  /** `null` when the session can't take follow-ups. */
+  readonly continuationToken: string | null;
+}
+
+/** Hooks and channel delivery: after the record, in order, one at a time per session. Must not reject. */
+export interface EventSink {
+  wants(type: SessionEventType): boolean;
+  dispatch(event: SessionEvent, session: ObservedSession): void | Promise<void>;
+}
+
+export type Log = (level: "debug" | "info" | "warn" | "error", message: string) => void;
+
+/** Why a request can't be served: becomes a `RuntimeError` of that code. */
+export interface Rejection {
+  readonly code:
+    | "invalid_request"
+    | "invalid_input"
+    | "invalid_as_of"
+    | "invalid_continuation_token"
+    | "forbidden"
+    | "not_found"
+    | "unknown_tool"
+    | "stale_continuation_token"
+    | "session_busy"
+    | "session_not_followable"
+    | "approval_resolved"
+    | "approval_required"
+    | "token_in_use"
+    | "storage_unavailable"
+    | "internal";
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** Everything `createSessionService` is given. */
+export interface SessionDeps {
+  readonly store: EventStore;
+  readonly workspace: Workspace;
+  /** The code that new turns and direct calls run on. */
+  readonly generation: () => Generation;
+  readonly sink: EventSink;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly tokens: TokenSigner;
+  readonly log: Log;
+  /** Makes the error that callers see. */
+  readonly fail: (rejection: Rejection) => Error;
+  /** Most model steps in one turn; default 100. */
+  readonly maxSteps?: number;
+  /** Sessions kept in memory while idle; default 256. */
+  readonly maxIdle?: number;
+}

@@ -1,0 +1,92 @@
+/** What a session is, as folded from its events. Small on purpose: the conversation is a view of its own. */
+import type { FinishReason, JsonValue, SessionEventData, Usage } from "./event.js";
+
+/** One call of the turn's last step. */
+export interface CallState {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly args: JsonValue;
+  /** `requested`: may be running. `parked`: waits for a human. `done`: its result is recorded. */
+  readonly phase: "requested" | "parked" | "approved" | "denied" | "done";
+  /** When approval was asked for. */
+  readonly requestedAt?: string;
+}
+
+/** The open turn. */
+export interface TurnState {
+  readonly id: string;
+  readonly model: string;
+  /** Number of the last step begun; 0 before the first. */
+  readonly step: number;
+  readonly attempt: number;
+  /** True between `step.started` and `step.completed`. */
+  readonly stepping: boolean;
+  /** How the step's message, then the step, ended. */
+  readonly finishReason?: FinishReason;
+  readonly reply?: string;
+  readonly calls: readonly CallState[];
+  readonly usage?: Usage;
+  readonly costUsd?: number;
+  /** A message arrived that no step of this turn has seen. */
+  readonly unseen: boolean;
+}
+
+export interface SessionState {
+  readonly nextIndex: number;
+  readonly started?: SessionEventData["session.started"];
+  readonly updatedAt: string;
+  readonly turn?: TurnState;
+  /** Turn that an accepted message opened and that hasn't started. */
+  readonly pending?: string;
+  /** Waits for a free slot under `maxRunningTurns`. */
+  readonly queued: boolean;
+  /** Messages were left unseen by the turn that ended: they make one more turn. */
+  readonly carry: boolean;
+  /** How a task session ends once its turn is over. */
+  readonly outcome?: { readonly result?: JsonValue } | { readonly message: string; readonly code?: string };
+  /** The turn's end was followed by `session.waiting`, `.completed` or `.failed`. */
+  readonly settled: boolean;
+  readonly ended?: "completed" | "failed";
+  /** Numbers of the messages whose files aren't laid out yet. */
+  readonly files: readonly number[];
+  readonly messages: number;
+  readonly turns: number;
+  /** Calls that a human, a stop or a new message has decided about. */
+  readonly decided: readonly string[];
+  /** Direct calls, outside any turn, whose result isn't recorded. */
+  readonly direct: readonly { readonly callId: string; readonly toolName: string }[];
+}
+
+/** A session before its first event. */
+export const initialState: SessionState = {
+  nextIndex: 0,
+  updatedAt: "",
+  queued: false,
+  carry: false,
+  settled: true,
+  files: [],
+  messages: 0,
+  turns: 0,
+  decided: [],
+  direct: [],
+};
+
+/** Calls whose result isn't recorded. */
+export function openCalls(turn: TurnState): readonly CallState[] {
+  return turn.calls.filter((call) => call.phase !== "done");
+}
+
+/** Adds token counts; either may be missing. */
+export function addUsage(left: Usage | undefined, right: Usage | undefined): Usage | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  const reasoning = (left.reasoningTokens ?? 0) + (right.reasoningTokens ?? 0);
+  return {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,
+    cacheWriteTokens: left.cacheWriteTokens + right.cacheWriteTokens,
+    ...(left.reasoningTokens === undefined && right.reasoningTokens === undefined
+      ? {}
+      : { reasoningTokens: reasoning }),
+  };
+}

@@ -1,0 +1,139 @@
+/** The session service of one agent over plain files: what `runtime/host` opens for each mount. */
+import path from "node:path";
+import type { HostServices } from "../authoring/host.js";
+import { RuntimeError } from "../errors.js";
+import { createHookSink } from "../hooks/dispatch.js";
+import type { Sections } from "../host/sections.js";
+import type { AgentGeneration } from "../manifest/bundle.js";
+import { createMeasurements, type Measurements } from "../otel/measurements.js";
+import { createSessionService } from "../session/index.js";
+import type { HarnessResolver } from "../session/model.js";
+import type { Clock, Generation, Log, SessionRecord } from "../session/ports.js";
+import type { SessionService } from "../session/service.js";
+import type { DispatchSources } from "../tools/dispatch.js";
+import { createRunningGeneration } from "../tools/generation.js";
+import { artifactsOf, createServices } from "../tools/services.js";
+import { createWorkspaces } from "../workspace/workspace.js";
+import { openEventStore } from "./event-store.js";
+import { createHostFiles } from "./host-files.js";
+import { createIds } from "./ids.js";
+import { createFileKv } from "./kv.js";
+import { openTokenSigner } from "./tokens.js";
+
+export interface AgentSessionsOptions {
+  readonly slug: string;
+  /** The agent's own folder: `<state-root>[/<slug>]`. Made if it is missing. */
+  readonly stateRoot: string;
+  /** The code that new turns and direct calls run on; a turn in flight keeps the one it began with. */
+  readonly generation: () => AgentGeneration;
+  readonly harnesses: HarnessResolver;
+  readonly sections: Sections;
+  readonly log: Log;
+  /** Where session workspaces are made; default `local.workspaceDir`, else the user's cache folder. */
+  readonly workspaceDir?: string;
+  /** Most model steps in one turn; default 100. */
+  readonly maxSteps?: number;
+  readonly clock?: Clock;
+}
+
+export interface AgentSessions extends SessionService {
+  /** Takes up the turns that an earlier process left open. Call it once the host listens; it needs no waiting for. */
+  recover(): Promise<void>;
+  /** `ctx.host` for work outside any session. */
+  readonly services: () => HostServices;
+  /** What authored code measured in this process. */
+  readonly measurements: Measurements;
+}
+
+const systemClock: Clock = {
+  now: Date.now,
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/**
+ * Opens the sessions of one agent.
+ *
+ * @throws RuntimeError `storage_unavailable` when the folder can't be used, another server uses it, or a newer version wrote it.
+ * @example const sessions = await openAgentSessions({ slug: "bot", stateRoot: "/srv/.bdk/bot", generation, harnesses, sections, log });
+ */
+export async function openAgentSessions(options: AgentSessionsOptions): Promise<AgentSessions> {
+  const { slug, stateRoot, log, sections, harnesses } = options;
+  const clock = options.clock ?? systemClock;
+  const store = await openEventStore(stateRoot, log);
+  const closing = new AbortController();
+  const measurements = createMeasurements(log);
+  const kv = createFileKv(path.join(stateRoot, "kv"));
+  const deployment = path.join(stateRoot, "files");
+  const workspaces = createWorkspaces({
+    slug,
+    stateDir: stateRoot,
+    generation: options.generation,
+    ...(options.workspaceDir !== undefined && { workspaceDir: options.workspaceDir }),
+  });
+
+  const servicesOf = ({ agent }: AgentGeneration) =>
+    createServices({
+      kv,
+      files: (record) =>
+        createHostFiles({
+          deployment,
+          ...(record && { session: path.join(stateRoot, "sessions", record.id, "files") }),
+        }),
+      otel: (sessionId) => measurements.for(sessionId),
+      connections: [...agent.mcpConnections, ...agent.hostConnections].map(({ name }) => name).sort(),
+    });
+
+  const dispatch: Omit<DispatchSources, "agentName" | "services"> = {
+    sections,
+    stateRoot,
+    artifacts: artifactsOf,
+    workspaceDir: (record) => workspaces.dirOf(record),
+    ensureWorkspace: (record) => workspaces.ensure(record),
+  };
+
+  /** Made once for each generation; turns that pinned an old one keep it alive, and nothing else does. */
+  const running = new WeakMap<AgentGeneration, Generation>();
+  function runningGeneration(): Generation {
+    const from = options.generation();
+    const known = running.get(from);
+    if (known !== undefined) return known;
+    const made = createRunningGeneration(from, { ...dispatch, harnesses, services: servicesOf(from) });
+    running.set(from, made);
+    return made;
+  }
+
+  const currentServices = (record: SessionRecord | undefined) => servicesOf(options.generation())(record);
+  const service = createSessionService({
+    store,
+    workspace: workspaces,
+    generation: runningGeneration,
+    sink: createHookSink({
+      generation: options.generation,
+      services: currentServices,
+      artifacts: artifactsOf,
+      stateRoot,
+      signal: closing.signal,
+      log,
+    }),
+    clock,
+    makeId: createIds(clock.now),
+    tokens: openTokenSigner(stateRoot),
+    log,
+    fail: ({ code, message, details }) => new RuntimeError(code, message, details),
+    ...(options.maxSteps !== undefined && { maxSteps: options.maxSteps }),
+  });
+
+  return {
+    ...service,
+    measurements,
+    services: () => currentServices(undefined),
+    async close(graceMs) {
+      await service.close(graceMs);
+      closing.abort();
+      await store.close();
+    },
+  };
+}

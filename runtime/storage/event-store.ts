@@ -1,0 +1,320 @@
+import fs from "node:fs";
+import path from "node:path";
+import { RuntimeError } from "../errors.js";
+import type { SessionEvent } from "../session/event.js";
+import type { EventLog, EventStore, Log, SessionRecord } from "../session/ports.js";
+import { reduce } from "../session/reduce.js";
+import { initialState } from "../session/state.js";
+import { toRow } from "../session/views/summary.js";
+import {
+  guardStorage,
+  makeDir,
+  privateDir,
+  privateFile,
+  readIfThere,
+  replaceFile,
+  storageError,
+  syncPath,
+} from "./files.js";
+import { bootId, lockStore } from "./lock.js";
+import { gapAfterCrash, LogFile } from "./log-file.js";
+import { Positions, readLines } from "./log-reader.js";
+import { type IndexFile, openIndex } from "./session-index.js";
+
+/** Version of the layout on disk. A store with a higher one is refused. */
+const formatVersion = 1;
+/** How often sessions in use are checked for having been deleted from outside, in milliseconds. */
+const goneCheckMs = 1_000;
+
+interface StoreFacts {
+  readonly formatVersion: number;
+  readonly bootId?: string;
+  readonly clean: boolean;
+}
+
+interface Handle {
+  readonly id: string;
+  readonly file: LogFile;
+  readonly positions: Positions;
+  holders: number;
+}
+
+export interface FileEventStore extends EventStore {
+  /** Flushes, gives the lock back. */
+  close(): Promise<void>;
+}
+
+/**
+ * Sessions as plain files: `sessions/<id>/session.json`, `traces/<id>.ndjson`, `index.ndjson`. Decisions 9 and 14.
+ *
+ * @throws RuntimeError `storage_unavailable` when the folder can't be used, is in use, or is from a newer version.
+ */
+export async function openEventStore(dir: string, log: Log): Promise<FileEventStore> {
+  return guardStorageAsync(async () => {
+    makeDir(dir);
+    makeDir(dir, "sessions");
+    makeDir(dir, "traces");
+    const unlock = lockStore(dir);
+    try {
+      const { isCrashed } = readFacts(dir);
+      writeFacts(dir, false);
+      const store = new Store(dir, log, unlock);
+      if (isCrashed) await store.rebuildIndex();
+      return store;
+    } catch (error) {
+      unlock();
+      throw error;
+    }
+  });
+}
+
+async function guardStorageAsync<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw storageError(error);
+  }
+}
+
+/** `isCrashed`: the machine went down while the store was open, so unsynced writes may be missing. */
+function readFacts(dir: string): { readonly isCrashed: boolean } {
+  const text = readIfThere(path.join(dir, "store.json"));
+  if (text === undefined) return { isCrashed: false };
+  const facts = JSON.parse(text) as StoreFacts;
+  if (facts.formatVersion > formatVersion) {
+    throw new RuntimeError(
+      "storage_unavailable",
+      `${dir} was written by a newer version of bdk (format ${facts.formatVersion}, this one reads ${formatVersion})`,
+    );
+  }
+  return { isCrashed: !facts.clean && facts.bootId !== bootId() };
+}
+
+function writeFacts(dir: string, clean: boolean): void {
+  const boot = bootId();
+  const facts: StoreFacts = { formatVersion, ...(boot === undefined ? {} : { bootId: boot }), clean };
+  replaceFile(path.join(dir, "store.json"), `${JSON.stringify(facts)}\n`);
+}
+
+class Store implements FileEventStore {
+  readonly index: IndexFile;
+  readonly #dir: string;
+  readonly #log: Log;
+  readonly #unlock: () => void;
+  readonly #handles = new Map<string, Handle>();
+  readonly #goneListeners: ((id: string) => void)[] = [];
+  readonly #timer: NodeJS.Timeout;
+  /** Sessions whose log may have lost its unsynced end when the machine went down. */
+  readonly #torn = new Set<string>();
+  /** `sessions/` and `traces/`, held open to sync new names in them. */
+  readonly #folders: readonly number[];
+  #foldersSyncing: Promise<void> | undefined;
+  #foldersNext: Promise<void> | undefined;
+
+  constructor(dir: string, log: Log, unlock: () => void) {
+    this.#dir = dir;
+    this.#log = log;
+    this.#unlock = unlock;
+    this.index = openIndex(dir, Date.now);
+    this.#folders = ["sessions", "traces"].map((name) => fs.openSync(path.join(dir, name), "r"));
+    this.#timer = setInterval(() => this.#checkGone(), goneCheckMs).unref();
+  }
+
+  async create(record: SessionRecord, events: readonly SessionEvent[]): Promise<EventLog> {
+    const { id } = record;
+    const dir = this.#sessionDir(id);
+    guardStorage(() => fs.mkdirSync(dir, { mode: privateDir }));
+    let file: LogFile | undefined;
+    try {
+      const facts = fs.openSync(path.join(dir, "session.json"), "wx", privateFile);
+      try {
+        fs.writeFileSync(facts, `${JSON.stringify({ formatVersion, ...record })}\n`);
+        file = LogFile.create(this.#tracePath(id));
+        const handle = this.#hold(id, file);
+        await Promise.all([file.append(events), syncPath(dir), syncFd(facts), this.#syncFolders()]);
+        return this.#asLog(handle);
+      } finally {
+        fs.closeSync(facts);
+      }
+    } catch (error) {
+      this.#handles.delete(id);
+      file?.close();
+      fs.rmSync(dir, { recursive: true, force: true });
+      fs.rmSync(this.#tracePath(id), { force: true });
+      throw storageError(error);
+    }
+  }
+
+  async open(id: string): Promise<{ readonly record: SessionRecord; readonly log: EventLog } | undefined> {
+    return guardStorage(() => {
+      const record = this.#readRecord(id);
+      const handle = record === undefined ? undefined : this.#acquire(id);
+      if (record === undefined || handle === undefined) return undefined;
+      if (handle.file.nextIndex > 0) {
+        if (this.#torn.delete(id)) handle.file.skipIndexes(gapAfterCrash);
+        return { record, log: this.#asLog(handle) };
+      }
+      // Died between making the session and its first event: nobody was told of it.
+      this.#letGo(handle);
+      fs.rmSync(this.#sessionDir(id), { recursive: true, force: true });
+      fs.rmSync(this.#tracePath(id), { force: true });
+      return undefined;
+    });
+  }
+
+  async *read(id: string, startIndex: number): AsyncGenerator<readonly string[]> {
+    const handle = this.#acquire(id);
+    if (handle === undefined) return;
+    try {
+      yield* readLines(handle.file, handle.positions, startIndex);
+    } finally {
+      this.#letGo(handle);
+    }
+  }
+
+  async *follow(
+    id: string,
+    startIndex: number,
+    signal: AbortSignal,
+    hasEnded: () => boolean,
+  ): AsyncGenerator<readonly string[]> {
+    const handle = this.#acquire(id);
+    if (handle === undefined) return;
+    try {
+      yield* readLines(handle.file, handle.positions, startIndex, { signal, hasEnded });
+    } finally {
+      this.#letGo(handle);
+    }
+  }
+
+  exists(id: string): boolean {
+    return fs.existsSync(path.join(this.#sessionDir(id), "session.json"));
+  }
+
+  onGone(listener: (id: string) => void): void {
+    this.#goneListeners.push(listener);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const handle of this.#handles.values()) handle.file.end();
+    this.#handles.clear();
+    try {
+      this.index.compact();
+      writeFacts(this.#dir, true);
+    } catch (error) {
+      this.#log("warn", `the session store was not closed cleanly: ${storageError(error).message}`);
+    }
+    this.index.close();
+    for (const folder of this.#folders) fs.closeSync(folder);
+    this.#unlock();
+  }
+
+  /** After the machine went down: rows from the logs, and a gap before the next index of every open turn. */
+  async rebuildIndex(): Promise<void> {
+    this.#log("warn", "the machine went down while the server ran: reading all sessions once to rebuild the index");
+    this.index.clear();
+    for (const id of fs.readdirSync(path.join(this.#dir, "sessions")).sort()) {
+      const record = this.#readRecord(id);
+      if (record === undefined) continue;
+      let state = initialState;
+      for await (const lines of this.read(id, 0)) {
+        for (const line of lines) state = reduce(state, JSON.parse(line) as SessionEvent);
+      }
+      if (state.nextIndex === 0) continue;
+      const row = toRow(record, state);
+      this.index.put(row);
+      if (row.open) this.#torn.add(id);
+    }
+    this.index.compact();
+  }
+
+  #sessionDir(id: string): string {
+    return path.join(this.#dir, "sessions", id);
+  }
+
+  #tracePath(id: string): string {
+    return path.join(this.#dir, "traces", `${id}.ndjson`);
+  }
+
+  #readRecord(id: string): SessionRecord | undefined {
+    const text = readIfThere(path.join(this.#sessionDir(id), "session.json"));
+    if (text === undefined || text === "") return undefined;
+    const { formatVersion: version, ...record } = JSON.parse(text) as SessionRecord & {
+      readonly formatVersion: number;
+    };
+    if (version > formatVersion) {
+      throw new RuntimeError("storage_unavailable", `session ${id} was written by a newer version of bdk`);
+    }
+    return record;
+  }
+
+  #hold(id: string, file: LogFile): Handle {
+    const handle: Handle = { id, file, positions: new Positions(), holders: 1 };
+    this.#handles.set(id, handle);
+    return handle;
+  }
+
+  #acquire(id: string): Handle | undefined {
+    const handle = this.#handles.get(id);
+    if (handle !== undefined) {
+      handle.holders += 1;
+      return handle;
+    }
+    if (!this.exists(id)) return undefined;
+    const file = LogFile.open(this.#tracePath(id), (message) => this.#log("warn", message));
+    return file === undefined ? undefined : this.#hold(id, file);
+  }
+
+  #letGo(handle: Handle): void {
+    handle.holders -= 1;
+    if (handle.holders > 0) return;
+    handle.file.close();
+    if (this.#handles.get(handle.id) === handle) this.#handles.delete(handle.id);
+  }
+
+  #asLog(handle: Handle): EventLog {
+    const { file, positions } = handle;
+    let isReleased = false;
+    return {
+      get nextIndex() {
+        return file.nextIndex;
+      },
+      append: (events) => file.append(events),
+      read: (startIndex) => readLines(file, positions, startIndex),
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        this.#letGo(handle);
+      },
+    };
+  }
+
+  /** New names in `sessions/` and `traces/` made durable; creations that come while one sync runs share the next. */
+  #syncFolders(): Promise<void> {
+    if (this.#foldersNext !== undefined) return this.#foldersNext;
+    const run = async () => {
+      await this.#foldersSyncing;
+      this.#foldersSyncing = this.#foldersNext;
+      this.#foldersNext = undefined;
+      await Promise.all(this.#folders.map(syncFd));
+    };
+    this.#foldersNext = run();
+    return this.#foldersNext;
+  }
+
+  #checkGone(): void {
+    for (const { id, file } of [...this.#handles.values()]) {
+      if (this.exists(id)) continue;
+      for (const listener of this.#goneListeners) listener(id);
+      file.end();
+      this.#handles.delete(id);
+    }
+  }
+}
+
+async function syncFd(fd: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    fs.fsync(fd, (error) => (error === null ? resolve() : reject(error)));
+  });
+}

@@ -1,0 +1,94 @@
+import fs from "node:fs";
+import { promisify } from "node:util";
+import type { LogFile } from "./log-file.js";
+
+const read = promisify(fs.read);
+
+const chunkBytes = 64 * 1024;
+/** Distance of remembered positions, in bytes: how much a reader that starts in the middle has to skip at most. */
+const strideBytes = 64 * 1024;
+
+/** Remembered positions of one file, index ascending: `[index, offset]`. Filled in by whoever reads past them. */
+export class Positions {
+  readonly #indexes: number[] = [];
+  readonly #offsets: number[] = [];
+
+  /** Where to start reading to find `index`. */
+  before(index: number): number {
+    let position = this.#indexes.length - 1;
+    while (position >= 0 && (this.#indexes[position] ?? 0) > index) position -= 1;
+    return this.#offsets[position] ?? 0;
+  }
+
+  /** Remembers a line start, if it is far enough from the last one. */
+  note(line: string, offset: number): void {
+    const last = this.#offsets.at(-1) ?? 0;
+    if (offset < last + strideBytes) return;
+    this.#indexes.push(indexOf(line));
+    this.#offsets.push(offset);
+  }
+}
+
+/** The index of a line. The envelope's comes first, after a type that holds no quotes. */
+function indexOf(line: string): number {
+  const at = line.indexOf('"index":') + 8;
+  return Number.parseInt(line.slice(at, at + 16), 10);
+}
+
+/**
+ * Lines from `startIndex` up to what is visible; with `live`, goes on at the edge until it says stop. Pulls: between
+ * two batches a reader costs its offset and nothing else.
+ */
+export async function* readLines(
+  file: LogFile,
+  positions: Positions,
+  startIndex: number,
+  live?: { readonly signal: AbortSignal; readonly hasEnded: () => boolean },
+): AsyncGenerator<readonly string[]> {
+  let offset = startIndex <= 0 ? 0 : startIndex >= file.nextIndex ? file.visibleSize : positions.before(startIndex);
+  let skipping = startIndex > 0;
+  for (;;) {
+    while (offset < file.visibleSize) {
+      if (live?.signal.aborted) return;
+      const batch = file.recent(offset) ?? (await readChunk(file, positions, offset));
+      offset = batch.end;
+      const lines = skipping ? batch.lines.filter((line) => indexOf(line) >= startIndex) : batch.lines;
+      if (skipping && lines.length > 0) skipping = false;
+      if (lines.length > 0) yield lines;
+    }
+    if (live === undefined || live.signal.aborted || file.isEnded || live.hasEnded()) return;
+    await changed(file, live.signal, offset);
+  }
+}
+
+/** Whole lines from `offset`, about one chunk of them; more when a single line is longer. */
+async function readChunk(file: LogFile, positions: Positions, offset: number) {
+  let length = Math.min(chunkBytes, file.visibleSize - offset);
+  for (;;) {
+    const buffer = Buffer.allocUnsafe(length);
+    const { bytesRead } = await read(file.fd, buffer, 0, length, offset);
+    const end = buffer.subarray(0, bytesRead).lastIndexOf(10) + 1;
+    if (end > 0) {
+      const lines = buffer.toString("utf8", 0, end - 1).split("\n");
+      positions.note(lines[0] ?? "", offset);
+      return { lines, end: offset + end };
+    }
+    if (bytesRead < length || offset + length >= file.visibleSize)
+      throw new Error(`${file.path} is damaged at byte ${offset}`);
+    length = Math.min(length * 4, file.visibleSize - offset);
+  }
+}
+
+/** Resolves when more is visible, the file closes, or `signal` aborts. */
+function changed(file: LogFile, signal: AbortSignal, offset: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (file.visibleSize > offset || file.isEnded || signal.aborted) return resolve();
+    const done = () => {
+      unwatch();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const unwatch = file.watch(done);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,159 @@
+import fs from "node:fs";
+import path from "node:path";
+import type { Claim, SessionIndex, SessionRow } from "../session/ports.js";
+import { appendWhole, guardStorage, privateFile, readIfThere, replaceFile } from "./files.js";
+
+/** Journal lines beyond the live ones before the file is written anew. */
+const slack = 2_000;
+const claimKeptMs = 24 * 60 * 60 * 1000;
+
+type Line = SessionRow | { readonly id: string; readonly gone: true } | { readonly claim: Claim };
+
+export interface IndexFile extends SessionIndex {
+  /** Drops every row, to be filled from the logs. */
+  clear(): void;
+  /** Writes the file anew, without what is out of date. */
+  compact(): void;
+  close(): void;
+}
+
+/**
+ * `index.ndjson`: one row a session, the last one counts. In memory a map; on disk a journal that isn't synced: after
+ * a machine crash the rows are made again from the logs, which are.
+ */
+export function openIndex(dir: string, now: () => number): IndexFile {
+  const file = path.join(dir, "index.ndjson");
+  const rows = new Map<string, SessionRow>();
+  const claims = new Map<string, Claim>();
+  const keys = new Map<string, string>();
+  /** Ids in order of creation, for listing; gone ones are skipped. */
+  let order: string[] = [];
+  let lines = 0;
+
+  const keyOf = (channelId: string, key: string) => `${channelId}:${key}`;
+
+  function keep(row: SessionRow): void {
+    if (!rows.has(row.id)) insert(row.id);
+    rows.set(row.id, row);
+    if (row.continuationKey !== undefined) keys.set(keyOf(row.channelId, row.continuationKey), row.id);
+  }
+
+  /** Ids sort by time, so a new one nearly always goes last. */
+  function insert(id: string): void {
+    const last = order.at(-1);
+    if (last === undefined || last < id) order.push(id);
+    else order.splice(positionOf(id), 0, id);
+  }
+
+  function positionOf(id: string): number {
+    let low = 0;
+    let high = order.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((order[middle] ?? "") < id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  function drop(id: string): void {
+    const row = rows.get(id);
+    if (row === undefined) return;
+    rows.delete(id);
+    const position = positionOf(id);
+    if (order[position] === id) order.splice(position, 1);
+    if (row.continuationKey === undefined) return;
+    const key = keyOf(row.channelId, row.continuationKey);
+    if (keys.get(key) === id) keys.delete(key);
+  }
+
+  function load(): void {
+    const text = readIfThere(file);
+    if (text === undefined) return;
+    const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+    if (whole.length < text.length) fs.truncateSync(file, Buffer.byteLength(whole));
+    if (whole === "") return;
+    const parsed = JSON.parse(`[${whole.slice(0, -1).replaceAll("\n", ",")}]`) as readonly Line[];
+    lines = parsed.length;
+    const latest = new Map<string, SessionRow | undefined>();
+    for (const line of parsed) {
+      if ("claim" in line) claims.set(line.claim.key, line.claim);
+      else latest.set(line.id, "gone" in line ? undefined : line);
+    }
+    order = [...latest].flatMap(([id, row]) => (row === undefined ? [] : [id])).sort();
+    for (const row of latest.values()) {
+      if (row === undefined) continue;
+      rows.set(row.id, row);
+      if (row.continuationKey !== undefined) keys.set(keyOf(row.channelId, row.continuationKey), row.id);
+    }
+  }
+
+  function compact(): void {
+    const oldest = now() - claimKeptMs;
+    for (const [key, { at }] of claims) if (at < oldest) claims.delete(key);
+    const live: Line[] = [
+      ...order.flatMap((id) => rows.get(id) ?? []),
+      ...[...claims.values()].map((claim) => ({ claim })),
+    ];
+    replaceFile(file, live.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    fs.closeSync(fd);
+    fd = fs.openSync(file, "a", privateFile);
+    size = fs.fstatSync(fd).size;
+    lines = live.length;
+  }
+
+  function write(line: Line): void {
+    guardStorage(() => {
+      const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+      appendWhole(fd, bytes, size);
+      size += bytes.length;
+      lines += 1;
+      if (lines > (rows.size + claims.size) * 2 + slack) compact();
+    });
+  }
+
+  load();
+  let fd = fs.openSync(file, "a", privateFile);
+  let size = fs.fstatSync(fd).size;
+
+  return {
+    get: (id) => rows.get(id),
+    put(row) {
+      write(row);
+      keep(row);
+    },
+    forget(id) {
+      if (!rows.has(id)) return;
+      drop(id);
+      write({ id, gone: true });
+    },
+    byKey(channelId, key) {
+      const id = keys.get(keyOf(channelId, key));
+      return id === undefined ? undefined : rows.get(id);
+    },
+    *rows(cursor) {
+      let position = cursor === undefined ? order.length : positionOf(cursor);
+      while (position > 0) {
+        position -= 1;
+        const row = rows.get(order[position] ?? "");
+        if (row !== undefined) yield row;
+        position = Math.min(position, order.length);
+      }
+    },
+    open: () => [...rows.values()].filter((row) => row.open),
+    claim: (key) => claims.get(key),
+    putClaim(claim) {
+      write({ claim });
+      claims.set(claim.key, claim);
+    },
+    clear() {
+      rows.clear();
+      keys.clear();
+      order = [];
+    },
+    compact,
+    close() {
+      fs.closeSync(fd);
+    },
+  };
+}

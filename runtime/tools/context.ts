@@ -1,0 +1,83 @@
+import type { ArtifactsApi } from "../authoring/artifacts.js";
+import type { HostServices, SessionInfo } from "../authoring/host.js";
+import type { ToolContext } from "../authoring/tools.js";
+import type { CallScope, SessionRecord } from "../session/ports.js";
+
+/** What authored code needs of the host, made per agent. */
+export interface ContextSources {
+  readonly agentName: string;
+  readonly stateRoot: string;
+  readonly services: (record: SessionRecord | undefined) => HostServices;
+  readonly artifacts: (record: SessionRecord | undefined, turnId: string | undefined) => ArtifactsApi;
+  /** Path of the workspace; of a session's own, or of one made for a call outside any. */
+  readonly workspaceDir: (record: SessionRecord | undefined, callId: string) => string;
+}
+
+/** A session as authored code sees it. */
+export function sessionInfo(record: SessionRecord): SessionInfo {
+  const { owner: _, createdAt: __, asOf: ___, ...info } = record;
+  return info;
+}
+
+/** `ctx` of one call. Everything but the scope is made when it is first asked for: most tools use none of it. */
+export class CallContext implements ToolContext {
+  readonly #scope: CallScope;
+  readonly #sources: ContextSources;
+  #controller: AbortController | undefined;
+  #aborted: Error | undefined;
+  #session: SessionInfo | undefined;
+  #host: HostServices | undefined;
+
+  constructor(scope: CallScope, sources: ContextSources) {
+    this.#scope = scope;
+    this.#sources = sources;
+  }
+
+  get session(): SessionInfo {
+    const { record, callId, caller = { kind: "app", id: "host" } } = this.#scope;
+    this.#session ??= record === undefined ? { id: callId, mode: "chat", auth: caller } : sessionInfo(record);
+    return this.#session;
+  }
+
+  get agent(): { readonly name: string } {
+    return { name: this.#sources.agentName };
+  }
+
+  get host(): HostServices {
+    this.#host ??= this.#sources.services(this.#scope.record);
+    return this.#host;
+  }
+
+  get artifacts(): ArtifactsApi {
+    return this.#sources.artifacts(this.#scope.record, this.#scope.turnId);
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
+    return this.#controller.signal;
+  }
+
+  get toolCallId(): string {
+    return this.#scope.callId;
+  }
+
+  get workspaceDir(): string {
+    return this.#sources.workspaceDir(this.#scope.record, this.#scope.callId);
+  }
+
+  get stateRoot(): string {
+    return this.#sources.stateRoot;
+  }
+
+  now(): Date {
+    const asOf = this.#scope.record?.asOf;
+    return asOf === undefined ? new Date() : new Date(asOf);
+  }
+
+  /** Tells the tool to stop; works also for a tool that looks at its signal only later. */
+  abort(reason: Error): void {
+    this.#aborted ??= reason;
+    this.#controller?.abort(reason);
+  }
+}

@@ -1,0 +1,174 @@
+/** validate → policy (effect, dry run, approval, asOf) → execute → result. */
+import type { ToolConfig } from "../authoring/tools.js";
+import { RuntimeError } from "../errors.js";
+import type { Sections } from "../host/sections.js";
+import type { ToolEntry } from "../manifest/schema.js";
+import type { CallableTool, CallOutcome, CallScope, PreparedCall, Refusal, SessionRecord } from "../session/ports.js";
+import { CallContext, type ContextSources } from "./context.js";
+import { createInputCheck, type InputCheck, standardValidator } from "./input.js";
+import { formatPath } from "./issues.js";
+import { failed, failedWith, messageOf, outcomeOf } from "./result.js";
+import { settle } from "./settle.js";
+import { checkTimes, timeFields } from "./time-arguments.js";
+
+const defaultTimeoutMs = 60_000;
+
+type Definition = ToolConfig<unknown, unknown, unknown>;
+
+export interface DispatchSources extends ContextSources {
+  readonly sections: Sections;
+  /** Makes the session's workspace, unless it stands already. Throws `workspace_unavailable`. */
+  readonly ensureWorkspace: (record: SessionRecord) => void;
+}
+
+/** An authored tool of the running code, ready to be called. */
+export class AuthoredTool implements CallableTool {
+  readonly name: string;
+  readonly execution: "server" | "agent";
+  readonly definition: Definition;
+  readonly entry: ToolEntry;
+  readonly sources: DispatchSources;
+  readonly timeoutMs: number;
+  readonly times: ReturnType<typeof timeFields>;
+  readonly #check: InputCheck;
+  readonly #checkOutput: ReturnType<typeof standardValidator>;
+
+  constructor(entry: ToolEntry, definition: unknown, sources: DispatchSources) {
+    if (!isDefinition(definition)) throw new RuntimeError("internal", `the bundle has no code for ${entry.id}`);
+    this.name = entry.name;
+    this.execution = entry.execution;
+    this.entry = entry;
+    this.definition = definition;
+    this.sources = sources;
+    this.timeoutMs = definition.timeoutMs ?? entry.timeoutMs ?? defaultTimeoutMs;
+    this.times = timeFields(entry.inputSchema);
+    this.#check = createInputCheck(entry, definition.inputSchema, sources.sections);
+    this.#checkOutput = standardValidator(definition.outputSchema);
+  }
+
+  prepare(input: unknown): PreparedCall | Refusal | Promise<PreparedCall | Refusal> {
+    const checked = this.#check(input);
+    if (checked instanceof Promise) return checked.then((late) => this.#prepared(input, late));
+    return this.#prepared(input, checked);
+  }
+
+  #prepared(raw: unknown, checked: { readonly value: unknown } | Refusal): PreparedCall | Refusal {
+    return "refused" in checked ? checked : new Call(this, raw, checked.value);
+  }
+
+  /** Applies `outputSchema`, where there is one, to a plain result or to an envelope's structured part. */
+  finish(value: unknown, copy: boolean): CallOutcome | Promise<CallOutcome> {
+    const outcome = outcomeOf(value, copy);
+    if (this.#checkOutput === undefined || outcome.isError) return outcome;
+    const isWrapped = outcome.output !== value && isContent(outcome.output);
+    if (isWrapped) return outcome;
+    const checked = this.#checkOutput(value);
+    const conclude = (result: Awaited<typeof checked>): CallOutcome => {
+      if (!("issues" in result) || result.issues === undefined) {
+        return outcomeOf((result as { readonly value: unknown }).value, copy);
+      }
+      const told = result.issues.map(({ path = [], message }) => `${formatPath(path) || "result"}: ${message}`);
+      return failed(`"${this.name}" returned what its outputSchema refuses: ${told.join("; ")}`);
+    };
+    return "then" in checked ? checked.then(conclude) : conclude(checked);
+  }
+}
+
+class Call implements PreparedCall {
+  readonly #tool: AuthoredTool;
+  readonly #raw: unknown;
+  readonly #input: unknown;
+  #effect: "read" | "write" | undefined;
+
+  constructor(tool: AuthoredTool, raw: unknown, input: unknown) {
+    this.#tool = tool;
+    this.#raw = raw;
+    this.#input = input;
+  }
+
+  get effect(): "read" | "write" {
+    this.#effect ??= effectOf(this.#tool.definition.effect, this.#input);
+    return this.#effect;
+  }
+
+  needsApproval(scope: CallScope): boolean | Promise<boolean> {
+    const { needsApproval = false } = this.#tool.definition;
+    return typeof needsApproval === "function"
+      ? needsApproval(this.#input, new CallContext(scope, this.#tool.sources))
+      : needsApproval;
+  }
+
+  run(scope: CallScope): CallOutcome | Promise<CallOutcome> {
+    const { record } = scope;
+    if (record === undefined) return this.#execute(scope, false);
+    if (record.asOf !== undefined) {
+      const problem = checkTimes(this.#tool.times, this.#raw, record.asOf);
+      if (problem !== undefined) return failed(problem);
+    }
+    if (this.effect === "read") return this.#execute(scope, true);
+    if (record.dryRun === true) return this.#stub(scope);
+    this.#tool.sources.ensureWorkspace(record);
+    return this.#execute(scope, true);
+  }
+
+  #execute(scope: CallScope, copy: boolean): CallOutcome | Promise<CallOutcome> {
+    const tool = this.#tool;
+    const ctx = new CallContext(scope, tool.sources);
+    let value: unknown;
+    try {
+      value = tool.definition.execute(this.#input, ctx);
+    } catch (error) {
+      return failedCall(error);
+    }
+    if (!isThenable(value)) return tool.finish(value, copy);
+    const limits = { toolName: tool.name, timeoutMs: tool.timeoutMs, signal: scope.signal };
+    return settle(
+      value,
+      limits,
+      (reason) => ctx.abort(reason),
+      (result) => tool.finish(result, copy),
+    );
+  }
+
+  async #stub(scope: CallScope): Promise<CallOutcome> {
+    const { definition, name, sources } = this.#tool;
+    if (definition.dryRunResult === undefined) {
+      const output = { dryRun: true, message: `This is a dry run: "${name}" was not carried out.` };
+      return { output, isError: false, stubbed: true };
+    }
+    try {
+      const value: unknown = await definition.dryRunResult(this.#input, new CallContext(scope, sources));
+      return { ...outcomeOf(value, true), stubbed: true };
+    } catch (error) {
+      return { ...failed(`dryRunResult of "${name}" threw: ${messageOf(error)}`), stubbed: true };
+    }
+  }
+}
+
+/** A tool's failure is its result; the host's own failure to give it a workspace is not. */
+function failedCall(error: unknown): CallOutcome {
+  if (error instanceof RuntimeError && error.code === "workspace_unavailable") throw error;
+  return failedWith(error);
+}
+
+/** An effect that can't be told counts as a write. */
+function effectOf(effect: Definition["effect"], input: unknown): "read" | "write" {
+  if (typeof effect !== "function") return effect === "read" ? "read" : "write";
+  try {
+    return effect(input) === "read" ? "read" : "write";
+  } catch {
+    return "write"; // decision 34
+  }
+}
+
+function isDefinition(value: unknown): value is Definition {
+  return typeof value === "object" && value !== null && "execute" in value && typeof value.execute === "function";
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
+
+function isContent(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "content" in value;
+}

@@ -1,0 +1,64 @@
+import type { JsonValue } from "../session/event.js";
+import type { CallOutcome } from "../session/ports.js";
+import { isJson, toJson } from "./json-value.js";
+
+/** The outcome of what `execute` returned. `copy`: the outcome is kept, so it must not share parts with the author. */
+export function outcomeOf(value: unknown, copy: boolean): CallOutcome {
+  try {
+    const output = !copy && isJson(value) ? value : toJson(value);
+    return isEnvelope(output) ? fromEnvelope(output) : { output, isError: false };
+  } catch (error) {
+    return failedWith(error);
+  }
+}
+
+/** The outcome of a failure: its message is what the caller and the model get. */
+export function failedWith(error: unknown): CallOutcome {
+  return failed(messageOf(error));
+}
+
+export function failed(message: string): CallOutcome {
+  return { output: { message }, isError: true };
+}
+
+export function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message === "" ? error.name : error.message;
+  // An error of another realm (code run through `vm`) is none of ours by instanceof.
+  if (typeof error === "object" && error !== null && "message" in error) return String(error.message);
+  return typeof error === "string" ? error : (safeText(error) ?? "it threw something that has no message");
+}
+
+function safeText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return undefined; // a value that can't be shown has no message
+  }
+}
+
+interface Envelope {
+  readonly content: readonly JsonValue[];
+  readonly structuredContent?: JsonValue;
+  readonly isError?: boolean;
+}
+
+const envelopeKeys = new Set(["content", "structuredContent", "isError"]);
+
+function isEnvelope(value: JsonValue): value is JsonValue & Envelope {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const { content, isError } = value as { readonly content?: JsonValue; readonly isError?: JsonValue };
+  if (!Array.isArray(content) || !content.every(isPart)) return false;
+  if (isError !== undefined && typeof isError !== "boolean") return false;
+  return Object.keys(value).every((key) => envelopeKeys.has(key));
+}
+
+function isPart(part: JsonValue): boolean {
+  if (typeof part !== "object" || part === null || !("type" in part)) return false;
+  if (part.type === "text") return "text" in part && typeof part.text === "string";
+  return part.type === "image" && "data" in part && "mimeType" in part;
+}
+
+function fromEnvelope({ content, structuredContent, isError }: Envelope): CallOutcome {
+  const output: JsonValue = structuredContent === undefined ? { content } : { content, structuredContent };
+  return { output, isError: isError === true };
+}

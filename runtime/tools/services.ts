@@ -1,0 +1,61 @@
+import type { ArtifactsApi } from "../authoring/artifacts.js";
+import type { HostFilesApi, HostKvApi, HostMcpApi, HostOtelApi, HostServices } from "../authoring/host.js";
+import type { SessionRecord } from "../session/ports.js";
+
+/** Where the services of `ctx.host` come from. */
+export interface ServiceSources {
+  readonly kv: HostKvApi;
+  readonly files: (record: SessionRecord | undefined) => HostFilesApi;
+  readonly otel: (sessionId: string | undefined) => HostOtelApi;
+  /** Names of the MCP connections, sorted. */
+  readonly connections: readonly string[];
+}
+
+/** `ctx.host`, for one session or for work outside any. Each service is made when it is first used. */
+export function createServices(sources: ServiceSources): (record: SessionRecord | undefined) => HostServices {
+  const mcp = mcpOf(sources.connections);
+  return (record) => {
+    let files: HostFilesApi | undefined;
+    let otel: HostOtelApi | undefined;
+    return {
+      kv: sources.kv,
+      get files() {
+        files ??= sources.files(record);
+        return files;
+      },
+      get otel() {
+        otel ??= sources.otel(record?.id);
+        return otel;
+      },
+      mcp,
+      github: { getOctokit: () => Promise.reject(unavailable("ctx.host.github", "the GitHub channel pack")) },
+      slack: { getClient: () => Promise.reject(unavailable("ctx.host.slack", "the Slack channel pack")) },
+      reminders: {
+        create: () => Promise.reject(unavailable("ctx.host.reminders", "reminders")),
+        list: () => Promise.reject(unavailable("ctx.host.reminders", "reminders")),
+        cancel: () => Promise.reject(unavailable("ctx.host.reminders", "reminders")),
+      },
+    };
+  };
+}
+
+/** `ctx.artifacts`. */
+export const artifactsOf = (): ArtifactsApi => ({
+  tag: () => Promise.reject(unavailable("ctx.artifacts", "artifacts")),
+  list: () => Promise.reject(unavailable("ctx.artifacts", "artifacts")),
+});
+
+function mcpOf(connections: readonly string[]): HostMcpApi {
+  const call = (server: string) =>
+    Promise.reject(
+      connections.includes(server)
+        ? unavailable("ctx.host.mcp", "the MCP client")
+        : new Error(`there is no MCP connection "${server}"; there are: ${connections.join(", ") || "none"}`),
+    );
+  return { names: () => connections, listTools: call, callTool: call };
+}
+
+/** Only real use fails: code that merely holds the service runs. */
+function unavailable(service: string, part: string): Error {
+  return new Error(`${service} can't be used: this version of bdk does not have ${part} yet`);
+}

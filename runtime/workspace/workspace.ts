@@ -1,0 +1,169 @@
+import { randomUUID } from "node:crypto";
+import fs from "node:fs";
+import { homedir } from "node:os";
+import path from "node:path";
+import { RuntimeError } from "../errors.js";
+import type { AgentGeneration } from "../manifest/bundle.js";
+import type { SessionRecord, Workspace } from "../session/ports.js";
+import { guardStorage, makeDir, privateFile, replaceFile, syncPath } from "../storage/files.js";
+import { containedPath, problemOfPath, writeFlags } from "../storage/paths.js";
+import { readSkills } from "../tools/skills.js";
+
+/** Most bytes of files sent with one message: 25 MiB. Decision 23. */
+export const maxMessageFiles = 25 * 1024 * 1024;
+
+export interface SessionWorkspaces extends Workspace {
+  /** Makes the session's folder with its skills and seeds, once. Throws `workspace_unavailable`. */
+  ensure(record: SessionRecord): void;
+  /** Path of the session's folder; of a scratch folder that calls outside any session share, which is made. */
+  dirOf(record: SessionRecord | undefined): string;
+}
+
+export interface WorkspaceOptions {
+  readonly slug: string;
+  /** The agent's folder of the state root. */
+  readonly stateDir: string;
+  readonly generation: () => AgentGeneration;
+  /** Folder to make workspaces in; default `local.workspaceDir`, else `bdk/<slug>` in the user's cache folder. */
+  readonly workspaceDir?: string;
+}
+
+/**
+ * The sessions' working folders. They stand outside the project, so that its own AGENTS.md doesn't become ambient, and
+ * are made when something first needs one. Decision 9.
+ */
+export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
+  const { slug, stateDir, generation } = options;
+  const made = new Set<string>();
+
+  function root(): string {
+    const { local } = generation().agent;
+    const own = typeof local?.workspaceDir === "string" ? path.resolve(local.workspaceDir) : undefined;
+    const cache = process.env.XDG_CACHE_HOME ?? path.join(homedir(), ".cache");
+    return options.workspaceDir ?? own ?? path.join(cache, "bdk", slug);
+  }
+
+  const markOf = (record: SessionRecord) => path.join(stateDir, "sessions", record.id, "workspace.json");
+
+  /** Where the session's workspace was made, else where it would be made now. */
+  function placeOf(record: SessionRecord): string {
+    return readMark(markOf(record)) ?? path.join(root(), record.id);
+  }
+
+  function make(record: SessionRecord): void {
+    const mark = markOf(record);
+    const existing = readMark(mark);
+    if (existing !== undefined && fs.existsSync(existing)) return;
+    const dir = makeDir(root(), record.id);
+    fill(dir, generation());
+    replaceFile(mark, `${JSON.stringify({ dir })}\n`);
+  }
+
+  function ensure(record: SessionRecord): void {
+    if (made.has(record.id)) return;
+    try {
+      make(record);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      throw new RuntimeError("workspace_unavailable", `the session's workspace can't be made: ${message}`, {}, error);
+    }
+    made.add(record.id);
+  }
+
+  const incoming = (sessionId: string) => path.join(stateDir, "incoming", sessionId);
+
+  return {
+    ensure,
+    dirOf(record) {
+      if (record === undefined) return makeDir(root(), "unbound");
+      ensure(record);
+      return placeOf(record);
+    },
+
+    async stage(sessionId, files) {
+      checkFiles(files);
+      const dir = guardStorage(() => makeDir(incoming(sessionId)));
+      const staged = path.join(dir, `${randomUUID()}.staged`);
+      let current = staged;
+      guardStorage(() => replaceFile(staged, JSON.stringify(files)));
+      await syncPath(path.dirname(dir));
+      return {
+        paths: Object.keys(files),
+        accept(message) {
+          guardStorage(() => {
+            const accepted = path.join(dir, `${message}.json`);
+            fs.renameSync(staged, accepted);
+            current = accepted;
+            syncFolder(dir);
+          });
+        },
+        async discard() {
+          await fs.promises.rm(current, { force: true });
+        },
+      };
+    },
+
+    async deliver(record, messages) {
+      ensure(record);
+      const dir = placeOf(record);
+      for (const message of messages) {
+        const accepted = path.join(incoming(record.id), `${message}.json`);
+        if (!fs.existsSync(accepted)) continue;
+        const files = JSON.parse(await fs.promises.readFile(accepted, "utf8")) as Readonly<Record<string, string>>;
+        for (const [file, text] of Object.entries(files)) writeInto(dir, file, text);
+        await fs.promises.rm(accepted, { force: true });
+      }
+    },
+  };
+}
+
+function readMark(mark: string): string | undefined {
+  if (!fs.existsSync(mark)) return undefined;
+  const { dir } = JSON.parse(fs.readFileSync(mark, "utf8")) as { readonly dir: string };
+  return dir;
+}
+
+/** Skills at `.cursor/skills/<name>/`, then seeds. */
+function fill(dir: string, { agent, files }: AgentGeneration): void {
+  for (const skill of readSkills(agent, files)) {
+    const folder = `.cursor/skills/${skill.name}`;
+    const description = JSON.stringify(skill.description);
+    writeInto(
+      dir,
+      `${folder}/SKILL.md`,
+      `---\nname: ${skill.name}\ndescription: ${description}\n---\n\n${skill.markdown}`,
+    );
+    for (const [file, bytes] of skill.files) writeInto(dir, `${folder}/${file}`, bytes);
+  }
+  for (const seed of agent.seeds) writeInto(dir, seed.path, Buffer.from(files[seed.sha256] ?? "", "base64"));
+}
+
+function writeInto(dir: string, file: string, contents: string | Uint8Array): void {
+  const fd = fs.openSync(containedPath(dir, file, true), writeFlags.replace, privateFile);
+  try {
+    fs.writeFileSync(fd, contents);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function syncFolder(dir: string): void {
+  const fd = fs.openSync(dir, "r");
+  try {
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function checkFiles(files: Readonly<Record<string, string>>): void {
+  let bytes = 0;
+  for (const [file, text] of Object.entries(files)) {
+    const problem = problemOfPath(file);
+    if (problem !== undefined) throw new RuntimeError("invalid_request", `workspaceFiles: path "${file}" ${problem}`);
+    bytes += Buffer.byteLength(text);
+  }
+  if (bytes > maxMessageFiles) {
+    throw new RuntimeError("payload_too_large", `workspaceFiles are larger than ${maxMessageFiles} bytes in total`);
+  }
+}
