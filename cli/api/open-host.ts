@@ -2,6 +2,7 @@ import { createHostWith, type Host, openLog } from "../../runtime/host/index.js"
 import { captureConsole } from "../../runtime/host/log.js";
 import type { HostOptions } from "../../runtime/host/options.js";
 import type { AgentBundle } from "../../runtime/manifest/bundle.js";
+import { staticFolder } from "../build/static-files.js";
 import { allSections } from "./sections.js";
 
 export interface OpenHostOptions extends HostOptions {
@@ -17,5 +18,5 @@ export async function openHost(load: () => Promise<AgentBundle>, options: OpenHo
   const { captureConsole: captures, ...hostOptions } = options;
   const log = openLog(hostOptions);
   if (captures === true) captureConsole(log);
-  return createHostWith(log, await load(), hostOptions, allSections);
+  return createHostWith(log, await load(), { assets: staticFolder(), ...hostOptions }, allSections);
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import type { Bundle, EmittedFile } from "../../compiler/emit/bundle.js";
+import { readStaticFiles } from "./static-files.js";
 
 export interface WrittenFile {
   /** Relative to the output folder. */
@@ -13,13 +14,13 @@ export interface WrittenFile {
 const inventory = ".bdk-build.json";
 
 /**
- * Writes a bundle so that a reader never sees half of a file: each goes to a temporary name and is renamed; `server.mjs` and
+ * Writes a bundle, with the playground and the docs beside it, so that a reader never sees half of a file: each goes to a temporary name and is renamed; `server.mjs` and
  * `manifest.json` come last. Files of an earlier build that this one does not make are removed; other files stay.
  */
 export async function writeBundle(bundle: Bundle, out: string): Promise<readonly WrittenFile[]> {
   await mkdir(out, { recursive: true });
   const before = await readInventory(out);
-  const files = [...bundle.files].sort((a, b) => rank(a) - rank(b));
+  const files = [...bundle.files, ...(await readStaticFiles())].sort((a, b) => rank(a) - rank(b));
   const token = randomBytes(4).toString("hex");
   const temporary: string[] = [];
   try {

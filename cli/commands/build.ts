@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { hasErrors } from "../../compiler/diagnostics/diagnostic.js";
 import { toJson } from "../../compiler/diagnostics/render.js";
 import type { Bundle } from "../../compiler/emit/bundle.js";
-import { writeBundle } from "../build/write.js";
+import { type WrittenFile, writeBundle } from "../build/write.js";
 import { compileProject } from "../compile-project.js";
 import { CommandFailure, exit, failure, usageFailure } from "../exit.js";
 import type { Run } from "../index.js";
@@ -55,7 +55,7 @@ export const run: Run<"build"> = async ({ options }, terminal) => {
   const shown = shortPath(folder);
   await out.line(`${green("built")} ${bold(shown)} in ${formatMs(ms)}`);
   for (const line of columns(
-    written.map((file) => [file.path, dim(formatBytes(file.bytes))]),
+    summarize(written).map((file) => [file.path, dim(formatBytes(file.bytes))]),
     { indent: "  " },
   ))
     await out.line(line);
@@ -71,6 +71,16 @@ export const run: Run<"build"> = async ({ options }, terminal) => {
   await out.line(`run it: ${cyan(`node ${join(shown, "server.mjs")}`)}`);
   return exit.ok;
 };
+
+/** One row a file of the bundle, one for each static folder. */
+function summarize(written: readonly WrittenFile[]): readonly WrittenFile[] {
+  const folders = ["docs/", "playground/"].map((path) => {
+    const files = written.filter((file) => file.path.startsWith(path));
+    return { path, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
+  });
+  const own = written.filter((file) => !folders.some(({ path }) => file.path.startsWith(path)));
+  return [...own, ...folders.filter((folder) => folder.bytes > 0)];
+}
 
 /** The output must not become part of the project's source, nor bury it. */
 function checkOutput(root: string, folder: string): void {
