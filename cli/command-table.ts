@@ -163,6 +163,43 @@ export const commandTable = {
     options: { json },
     examples: [{ command: "bdk explain BDK2003", summary: "What it means, an example, and how to mend it" }],
   }),
+  diff: defineCommand({
+    group: "Inspect",
+    summary: "Compare two versions of the surface",
+    arguments: [
+      { name: "old", required: true, summary: "A manifest file, a built folder, a project folder or a git revision" },
+      { name: "new", required: false, summary: "The same; the project in . when left out" },
+    ],
+    options: {
+      dir: { ...dir, summary: "The project whose revisions are meant" },
+      slug: { ...slug, summary: "Compare this agent only" },
+      manifest: {
+        kind: "text",
+        value: "file",
+        summary: "Manifest to read at a revision, from the project (default manifest.json or the one *.manifest.json)",
+      },
+      "fail-on": {
+        kind: "choice",
+        values: ["breaking", "risky", "any"],
+        summary: "Exit with 1 when a change is this grave or graver",
+      },
+      markdown: { kind: "flag", summary: "Print Markdown, fit for a pull-request comment" },
+      text: { kind: "off", summary: "Leave out the lines of changed texts" },
+      json,
+    },
+    examples: [
+      { command: "bdk diff HEAD~1", summary: "What the working tree changes against the last commit" },
+      { command: "bdk diff main . --fail-on breaking", summary: "In CI: fail when callers would break" },
+      {
+        command: "bdk diff released/manifest.json dist --markdown > comment.md",
+        summary: "Two builds, as a pull-request comment",
+      },
+    ],
+    notes: [
+      "Exit code 0 whatever the changes, 1 when --fail-on finds one, 2 when a side cannot be read or compiled.",
+      "A path wins over a revision of the same name; refs/heads/<name> always means the branch.",
+    ],
+  }),
   dev: defineCommand({
     group: "Run",
     summary: "Serve, and swap the code in place on every edit",

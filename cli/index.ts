@@ -18,6 +18,7 @@ const loaders: { readonly [Name in CommandName]: () => Promise<{ readonly run: R
   info: () => import("./commands/info.js"),
   manifest: () => import("./commands/manifest.js"),
   explain: () => import("./commands/explain.js"),
+  diff: () => import("./commands/diff.js"),
   dev: () => import("./commands/dev.js"),
   serve: () => import("./commands/serve.js"),
   run: () => import("./commands/run.js"),

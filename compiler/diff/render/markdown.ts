@@ -5,6 +5,8 @@ import { visible } from "./visible.js";
 export interface MarkdownOptions {
   /** Longest result in characters; text diffs go first, then the tail of the lists. Default 60 000 (GitHub takes 65 536). */
   readonly maxLength?: number;
+  /** Show the lines of changed texts, folded. Default true. */
+  readonly textDiffs?: boolean;
 }
 
 const headings: Readonly<Record<Level, string>> = {
@@ -21,7 +23,7 @@ export function renderMarkdown(changes: readonly Change[], options: MarkdownOpti
   const maxLength = options.maxLength ?? 60_000;
   const report = createReport(changes);
   const blocks = lists(report);
-  const texts = textDiffs(changes, report);
+  const texts = options.textDiffs === false ? [] : textDiffs(changes, report);
   const whole = join([...blocks, ...texts]);
   if (whole.length <= maxLength) return whole;
   const short = join([...blocks, note(`${texts.length} text diffs left out to keep this short`)]);

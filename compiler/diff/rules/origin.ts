@@ -1,5 +1,4 @@
 import { type Finding, type Level, sides } from "../change.js";
-import { show } from "../json.js";
 import { kindOf } from "../rule.js";
 import { packageName } from "../upgrade.js";
 
@@ -44,17 +43,6 @@ export function shadows(
 function told(list: readonly Shadow[] | undefined): string {
   if (list === undefined || list.length === 0) return "nothing";
   return list.map((each) => (each.package === undefined ? each.source : `${each.source} (${each.package})`)).join(", ");
-}
-
-interface Part {
-  readonly source: string;
-}
-
-/** `instructions.parts`: the files that the text is composed of, in order. */
-export function parts(before: readonly Part[], after: readonly Part[], { path }: At): Finding[] {
-  const [from, to] = [before, after].map((list) => list.map((part) => part.source));
-  const message = `composed of ${show(to)}, was ${show(from)}`;
-  return [{ path, kind: "changed", level: "compatible", message, before, after }];
 }
 
 /** What every entry has. */
