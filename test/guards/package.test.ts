@@ -1,5 +1,8 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { filesBelow, packageRoot, readSource } from "./source-files.js";
@@ -70,6 +73,51 @@ describe("exports", () => {
       });
       const code = result.outputFiles.map((each) => each.text.replace(/^\/\/.*$/gm, "").trim()).join("");
       expect({ name, code }).toEqual({ name, code: "" });
+    }
+  });
+});
+
+describe("types", () => {
+  it("reach a project as they are published, and are whole", async () => {
+    const { buildAll } = await import("../../scripts/build.mjs");
+    expect(await buildAll({ names: ["types"] })).toBe(0);
+    const folder = join(packageRoot, "node_modules/.cache/bdk-types-check");
+    await mkdir(folder, { recursive: true });
+    try {
+      const paths = Object.fromEntries(
+        Object.entries(packageJson.exports).flatMap(([key, target]) =>
+          typeof target === "string" ? [] : [[`@cursor/bdk${key.slice(1)}`, [join(packageRoot, target.types)]]],
+        ),
+      );
+      const project = join(packageRoot, "fixtures/projects/pr-approver");
+      const tsconfig = {
+        extends: join(project, "tsconfig.json"),
+        compilerOptions: {
+          paths,
+          skipLibCheck: false,
+          noEmit: true,
+          types: ["node"],
+          typeRoots: [join(packageRoot, "node_modules/@types")],
+        },
+        include: [join(project, "bot/**/*.ts"), join(project, "evals/**/*.ts"), "programs.ts"],
+      };
+      const programs = Object.keys(paths).map(
+        (name, i) => `import * as m${i} from ${JSON.stringify(name)};\nexport { m${i} };`,
+      );
+      await writeFile(join(folder, "programs.ts"), `${programs.join("\n")}\n`);
+      await writeFile(join(folder, "tsconfig.json"), JSON.stringify(tsconfig));
+      const tsc = join(packageRoot, "node_modules/typescript/bin/tsc");
+      const output = await promisify(execFile)(process.execPath, [tsc, "-p", folder]).then(
+        () => "",
+        (error: { stdout: string }) => error.stdout,
+      );
+      // Problems inside packages that ours depends on are theirs.
+      const own = output
+        .split("\n")
+        .filter((line) => line !== "" && !line.includes("node_modules/") && !line.startsWith(" "));
+      expect(own).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
     }
   });
 });
