@@ -41,6 +41,17 @@ const wrappedOptions = {
   plugins: [leanFastify],
 };
 
+/** zod exports the translations of its messages as one namespace, which a linker can't take apart; ours are English. */
+const englishOnly = {
+  name: "english-only",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+      resolveDir: join(root, "node_modules/zod/v4/locales"),
+    }));
+  },
+};
+
 /** Optional parts of the runtime (`runtime/host/sections.ts`), and where their source is. */
 const sections = {
   "model-xai": "runtime/harness/models/xai.ts",
@@ -55,7 +66,7 @@ const parts = {
   cli: { entries: ["cli/bdk.ts", "cli/dev/child.ts", "cli/api/serve.ts", "cli/api/build.ts"], build: buildCli },
   authoring: { entries: await list("runtime/authoring", ".ts"), build: buildAuthoring },
   evaluate: { entries: ["compiler/evaluate/child.ts"], build: buildEvaluate },
-  core: { entries: ["runtime/host/boot.ts"], build: (entries) => buildWrapped("core", entries) },
+  core: { entries: ["runtime/host/start.ts"], build: (entries) => buildWrapped("core", entries) },
   ...Object.fromEntries(
     Object.entries(sections).map(([name, file]) => [
       name,
@@ -119,7 +130,12 @@ async function buildEvaluate(entries) {
 
 async function buildWrapped(name, entries) {
   const { build } = await import("esbuild");
-  const result = await build({ ...wrappedOptions, entryPoints: entries, outfile: `dist/runtime/${name}.js` });
+  const result = await build({
+    ...wrappedOptions,
+    entryPoints: entries,
+    outfile: `dist/runtime/${name}.js`,
+    plugins: [englishOnly],
+  });
   return write(result);
 }
 

@@ -89,6 +89,7 @@ function renderPage({ page, title, html }, pages) {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(page === "index.md" ? title : `${title} · BDK`)}</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/style.css">
 </head>
 <body>

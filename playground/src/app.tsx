@@ -90,18 +90,20 @@ export function App() {
             </button>
           ))}
         </div>
-        <label class="token">
-          Token
-          <input
-            type="password"
-            autocomplete="off"
-            value={token}
-            onChange={(event) => {
-              writeToken(event.currentTarget.value);
-              setToken(event.currentTarget.value);
-            }}
-          />
-        </label>
+        <form class="token" onSubmit={(event) => event.preventDefault()}>
+          <label>
+            Token
+            <input
+              type="password"
+              autocomplete="off"
+              value={token}
+              onChange={(event) => {
+                writeToken(event.currentTarget.value);
+                setToken(event.currentTarget.value);
+              }}
+            />
+          </label>
+        </form>
       </header>
       {shownProblem === undefined ? null : (
         <p class="problem" role="alert">

@@ -2,9 +2,19 @@ import DOMPurify from "dompurify";
 import { Marked } from "marked";
 import { useMemo } from "preact/hooks";
 
-const marked = new Marked({ gfm: true, breaks: true });
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
 
-// Links leave the page without telling where from; pictures of other sites are blocked by the page's own policy.
+/** Markup in a text is shown as it is written, and a picture is a link: nothing is fetched because a model said so. */
+const marked = new Marked({
+  gfm: true,
+  breaks: true,
+  renderer: {
+    html: ({ text }) => escapeHtml(text),
+    image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text === "" ? href : text)}</a>`,
+  },
+});
+
+// Links leave the page without telling where from.
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName === "A") {
     node.setAttribute("target", "_blank");
@@ -12,7 +22,7 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   }
 });
 
-/** Text of a model as Markdown. Whatever markup it holds is cleaned: no script, no style, no form, no frame. */
+/** Text of a model as Markdown. What the renderer made of it is cleaned once more: no script, no style, no form. */
 export function Markdown({ text }: { readonly text: string }) {
   const html = useMemo(() => {
     const options = {

@@ -26,9 +26,15 @@ export function TranscriptView({
       {transcript.items.map((item) => (
         <ItemView key={item.key} item={item} sessionId={sessionId} />
       ))}
-      {transcript.status === "running" ? <p class="note working">Working…</p> : null}
+      {transcript.status === "running" ? (
+        <p class="note working">{isParked(transcript) ? "Waiting for a decision…" : "Working…"}</p>
+      ) : null}
     </div>
   );
+}
+
+function isParked({ items }: Transcript): boolean {
+  return items.some((each) => each.kind === "call" && each.approval === "asked" && each.state === "running");
 }
 
 function ItemView({ item, sessionId }: { readonly item: Item; readonly sessionId: string }) {
