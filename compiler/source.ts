@@ -154,6 +154,19 @@ export function memorySource(files: Readonly<Record<string, string | Uint8Array>
   };
 }
 
+/**
+ * The folder that the project may import from: the nearest one, on the way up, that holds a repository or a workspace;
+ * the project itself when there is none.
+ */
+export function workspaceOf(root: string): string {
+  const start = path.resolve(root);
+  for (let dir = start; ; dir = path.dirname(dir)) {
+    if (["pnpm-workspace.yaml", ".git"].some((name) => existsSync(path.join(dir, name))) || hasWorkspaces(dir))
+      return dir;
+    if (dir === path.dirname(dir)) return start;
+  }
+}
+
 /** Joins POSIX paths relative to a root; `joinPath("", "a")` is `a`, and `joinPath("", ".")` is `""`. */
 export function joinPath(...parts: readonly string[]): string {
   const joined = path.posix.join(...parts);
@@ -164,6 +177,11 @@ export function joinPath(...parts: readonly string[]): string {
 export function parentOf(file: string): string {
   const parent = path.posix.dirname(file);
   return parent === "." ? "" : parent;
+}
+
+function hasWorkspaces(dir: string): boolean {
+  const file = path.join(dir, "package.json");
+  return existsSync(file) && /"workspaces"\s*:/.test(readFileSync(file, "utf8"));
 }
 
 function readable(type: SourceEntry["type"]): "file" | "folder" | undefined {

@@ -1,7 +1,7 @@
 import { compareBytes } from "../bytes.js";
 import { type Diagnostic, inOrder, type Result } from "../diagnostics/diagnostic.js";
-import { wrongExtension } from "../scan/shapes.js";
 import type { AgentTree, ProjectTree, Stray } from "../scan/tree.js";
+import { wrongExtension } from "../scan/wrong-extension.js";
 import { slotOf } from "../slots.js";
 import { type ProjectSource, parentOf } from "../source.js";
 import { check } from "./check.js";

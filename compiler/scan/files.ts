@@ -2,7 +2,12 @@
 
 /** Tests and type declarations may stand beside any definition; they are never one. Hidden files are nobody's. */
 export function isSkipped(name: string): boolean {
-  return name.startsWith(".") || /\.(test|spec)\.[^.]+$/.test(name) || /\.d\.[cm]?ts$/.test(name);
+  return (
+    name.startsWith(".") ||
+    /\.(test|spec)\.[^.]+$/.test(name) ||
+    /\.d\.[cm]?ts$/.test(name) ||
+    /^__(tests|mocks|fixtures|snapshots)__$/.test(name)
+  );
 }
 
 /** The name without the first of the endings that fits; undefined when none does. */

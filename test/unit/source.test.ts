@@ -4,7 +4,7 @@ import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compareBytes } from "../../compiler/bytes.js";
-import { diskSource, memorySource, type ProjectSource, SourceError } from "../../compiler/source.js";
+import { diskSource, memorySource, type ProjectSource, SourceError, workspaceOf } from "../../compiler/source.js";
 
 function tempFolder(files: Readonly<Record<string, string>>): string {
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), "bdk-source-")));
@@ -88,7 +88,10 @@ describe("containment", () => {
   });
 
   it("can be widened to the workspace", () => {
-    const source = diskSource(project, workspace);
+    expect(workspaceOf(project)).toBe(project);
+    writeFileSync(path.join(workspace, "package.json"), '{ "workspaces": ["project"] }');
+    expect(workspaceOf(project)).toBe(workspace);
+    const source = diskSource(project, workspaceOf(project));
     expect(source.readText("bot/shared/x.ts")).toBe("x");
     expect(source.readText("../shared/x.ts")).toBe("x");
   });
