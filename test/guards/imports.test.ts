@@ -78,7 +78,7 @@ describe("imports", () => {
   });
 
   it("keeps the phases in order: none knows of a later one", () => {
-    const phases = ["scan", "analyze", "resolve", "evaluate", "manifest", "emit"];
+    const phases = ["scan", "analyze", "resolve", "link", "evaluate", "manifest", "emit"];
     const wrong = phases.flatMap((phase, index) =>
       refused(`compiler/${phase}`, (each) => {
         const later = phases.slice(index + 1).map((name) => `compiler/${name}`);
