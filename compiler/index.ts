@@ -1,8 +1,17 @@
 /** The compiler's door. `compile()` runs the whole pipeline; `createCompiler()` keeps caches between runs for `bdk dev`. */
+import type { Manifest } from "../runtime/manifest/schema.js";
+import { analyze } from "./analyze/analyze.js";
 import type { Diagnostic } from "./diagnostics/diagnostic.js";
 import type { Bundle } from "./emit/bundle.js";
-import type { Manifest } from "../runtime/manifest/schema.js";
+import { emit } from "./emit/emit.js";
+import { evaluate } from "./evaluate/evaluate.js";
+import { checkTypes } from "./evaluate/types.js";
+import { createManifest } from "./manifest/create.js";
+import { resolve } from "./resolve/resolve.js";
 import type { Surface } from "./resolve/surface.js";
+import { faultyDefinitions, startRun } from "./run.js";
+import { scan } from "./scan/scan.js";
+import { openWorkshop } from "./workshop.js";
 
 export type Phase = "scan" | "analyze" | "resolve" | "evaluate" | "manifest" | "emit" | "types";
 
@@ -40,4 +49,57 @@ export interface CompileResult {
 export interface Compiler {
   compile(): Promise<CompileResult>;
   close(): Promise<void>;
+}
+
+/**
+ * Compiles a project folder once.
+ *
+ * @example
+ * const { diagnostics, bundle } = await compile("my-agent");
+ */
+export async function compile(dir: string, options: CompileOptions = {}): Promise<CompileResult> {
+  const compiler = makeCompiler(dir, options, false);
+  try {
+    return await compiler.compile();
+  } finally {
+    await compiler.close();
+  }
+}
+
+/** A compiler for many runs over one folder: what has not changed since the last run is not done again. */
+export function createCompiler(dir: string, options: CompileOptions = {}): Compiler {
+  return makeCompiler(dir, options, true);
+}
+
+function makeCompiler(dir: string, options: CompileOptions, incremental: boolean): Compiler {
+  const { environment = "build", until = "bundle", include = [], loadTimeoutMs: timeoutMs = 10_000 } = options;
+  const workshop = openWorkshop(dir, options, incremental);
+  const { root, cache } = workshop;
+
+  return {
+    async compile() {
+      const known = workshop.recall();
+      if (known !== undefined) return known;
+      const { source, phase, finish } = startRun(workshop, options);
+      const tree = await phase("scan", () => scan(source));
+      const definitions = await phase("analyze", () => analyze(tree, source, cache.facts));
+      const surfaces = await phase("resolve", () => resolve(tree, definitions));
+      if (options.types === true) await phase("types", () => checkTypes(tree, source));
+      // What is sound is evaluated even beside what is not, so that one run tells all there is to mend.
+      const evaluated = await phase("evaluate", (found) =>
+        evaluate(surfaces, { ...workshop, root, environment, timeoutMs, faulty: faultyDefinitions(surfaces, found) }),
+      );
+      if (evaluated === undefined || finish.hasErrors()) return finish(tree, { surfaces, evaluated });
+      const created = await phase("manifest", () => ({
+        value: createManifest(surfaces, evaluated, source),
+        diagnostics: [],
+      }));
+      const { manifest, blobs } = created;
+      if (until === "manifest") return finish(tree, { surfaces, evaluated, manifest });
+      const project = evaluated.linked.code;
+      const files = until === "project" ? [] : await phase("emit", () => emit({ manifest, project, blobs, include }));
+      return finish(tree, { surfaces, evaluated, manifest, bundle: { manifest, project, blobs, files } });
+    },
+    close: () => workshop.close(),
+  };
 }

@@ -1,7 +1,7 @@
 /** Starts evaluation children, watches over them, and takes their whole process group down with them. */
 import { type ChildProcess, fork } from "node:child_process";
 import { existsSync } from "node:fs";
-import { distFile } from "../emit/package-folder.js";
+import { distFile } from "../link/package-folder.js";
 import type { ChildMessage, EntryOutcome, EvaluationRun, RunReport } from "./protocol.js";
 
 /** How a run went. Without a report the child was stopped or died. */

@@ -3,15 +3,23 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Definition } from "../analyze/definition.js";
+import { checkExpression } from "../analyze/rules/cron.js";
 import { type Diagnostic, inOrder, type Result } from "../diagnostics/diagnostic.js";
-import type { Linked, LinkedModule, Linker } from "../emit/link.js";
+import type { Linked, LinkedModule, Linker } from "../link/link.js";
 import type { Surface } from "../resolve/surface.js";
 import type { Kind } from "../slots.js";
 import type { Evaluator } from "./child-process.js";
 import { type Settled, settleEnvironment } from "./environment.js";
 import { closureOf, createPasses, keyOf, type Pass } from "./passes.js";
 import type { EvaluationEntry, Facts } from "./protocol.js";
-import { type ReportContext, reportFailure, reportIncident, reportProblem, type SharedFailure } from "./report.js";
+import {
+  type ReportContext,
+  reportFailure,
+  reportIncident,
+  reportProblem,
+  type SharedFailure,
+  spanOfField,
+} from "./report.js";
 
 /** Phase 4's value. */
 export interface Evaluated {
@@ -138,6 +146,10 @@ function report(
     const outcome = pass.outcomes.get(keyOf(entry));
     if (definition === undefined || outcome === undefined || deferred.has(keyOf(entry))) continue;
     diagnostics.push(...outcome.problems.map((problem) => reportProblem(problem, definition)));
+    // Written-out expressions were checked from syntax.
+    if (entry.kind === "schedule" && outcome.facts !== undefined && definition.literals.cron === undefined) {
+      diagnostics.push(...checkExpression(outcome.facts.cron, spanOfField(definition, "cron")));
+    }
     if (outcome.failure === undefined) continue;
     const { kind, module, message } = outcome.failure;
     // Modules that share a faulty one fail alike: said once, with the names of all.

@@ -1,6 +1,5 @@
 /** One evaluation of the whole project in one environment: fast when all is well, module by module when not. */
-import type { Diagnostic } from "../diagnostics/diagnostic.js";
-import type { Linked, LinkedModule, Linker } from "../emit/link.js";
+import type { Linked, LinkedModule, Linker } from "../link/link.js";
 import type { EvaluationSession, RunResult } from "./child-process.js";
 import type { EntryOutcome, EvaluationEntry, EvaluationRun, Failure, Incident } from "./protocol.js";
 import { createTracer, type Tracer } from "./trace.js";

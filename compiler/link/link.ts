@@ -9,11 +9,11 @@ import path from "node:path";
 import type { BuildContext, BuildFailure, BuildOptions, BuildResult } from "esbuild";
 import type { Diagnostic, Result } from "../diagnostics/diagnostic.js";
 import { type Adjustments, adjust } from "./adjust.js";
-import type { ProjectCode } from "./bundle.js";
-import { linkError, linkWarning, type NameFile } from "./link-problems.js";
+import { entrySource, guardedEntrySource, type LinkedModule } from "./entry.js";
 import { type InstalledPackage, packageFolder } from "./package-folder.js";
+import { linkError, linkWarning, type NameFile } from "./problems.js";
+import type { ProjectCode } from "./project-code.js";
 import { moduleKey, ownAliases, type ResolutionState, resolution } from "./resolution.js";
-import { entrySource, guardedEntrySource, type LinkedModule } from "./templates/entry.js";
 
 export type { LinkedModule };
 

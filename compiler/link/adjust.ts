@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import type { BuildFailure, BuildResult } from "esbuild";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
-import type { BesideFile } from "./bundle.js";
 import { type InstalledPackage, packageOf } from "./package-folder.js";
+import type { BesideFile } from "./project-code.js";
 import { moduleKey, type ResolutionState } from "./resolution.js";
 
 export interface Adjustments {

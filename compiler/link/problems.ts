@@ -1,7 +1,8 @@
 /** Turns what esbuild says into diagnostics at the project's own lines. */
 import type { Message } from "esbuild";
+import { packageAliases } from "../aliases.js";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
-import { type ImportProblem, packageNames } from "./resolution.js";
+import type { ImportProblem } from "./resolution.js";
 
 /** Where a file stands, as diagnostics name it. */
 export type NameFile = (file: string) => string;
@@ -68,7 +69,7 @@ function unresolvedImport(specifier: string, message: Message, place: { readonly
       ...place,
     });
   }
-  const own = packageNames.find((name) => specifier.startsWith(`${name}/`));
+  const own = packageAliases.find((name) => specifier.startsWith(`${name}/`));
   if (own !== undefined) {
     return diagnostic("unknownSubpath", {
       message: `"${own}" has no subpath "${specifier.slice(own.length)}"`,

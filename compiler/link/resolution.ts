@@ -4,10 +4,8 @@ import { readFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import path from "node:path";
 import type { Loader, OnLoadResult, OnResolveArgs, Plugin, PluginBuild } from "esbuild";
+import { packageAliases } from "../aliases.js";
 import { distFile, type InstalledPackage, packageFolder, packageOf } from "./package-folder.js";
-
-/** Every name that our package is or was published under. */
-export const packageNames = ["@cursor/bdk", "@cursor/july", "@cursor/agent-sdk", "@grok/agent-sdk"] as const;
 
 /** What a failed import of ours is about; travels through esbuild as `detail` of its message. */
 export interface ImportProblem {
@@ -35,12 +33,12 @@ export interface ResolutionState {
   zodLocales: boolean;
 }
 
-const ownNames = packageNames.map(escape).join("|");
+const ownNames = packageAliases.map(escaped).join("|");
 const skip = Symbol("resolved by esbuild");
 
 /** Our subpaths by themselves: `@cursor/july/tools` means our `tools`. */
 export function ownAliases(): Record<string, string> {
-  return Object.fromEntries(packageNames.map((name) => [name, distFile("authoring")]));
+  return Object.fromEntries(packageAliases.map((name) => [name, distFile("authoring")]));
 }
 
 /** The plugin; a new one is needed when `external` or `rewritten` have changed, for their filters are fixed. */
@@ -78,7 +76,7 @@ function resolveOwn(build: PluginBuild): void {
 }
 
 function resolveBuiltins(build: PluginBuild): void {
-  const bare = builtinModules.filter((name) => !name.startsWith("_")).map(escape);
+  const bare = builtinModules.filter((name) => !name.startsWith("_")).map(escaped);
   build.onResolve({ filter: new RegExp(`^(?:node:.+|${bare.join("|")})$`) }, ({ path: specifier }) => ({
     path: specifier.startsWith("node:") ? specifier : `node:${specifier}`,
     namespace: "bdk-builtin",
@@ -129,7 +127,7 @@ function resolveNatives(build: PluginBuild, state: ResolutionState): void {
 
 function resolveExternals(build: PluginBuild, state: ResolutionState): void {
   if (state.external.size === 0) return;
-  const names = [...state.external.keys()].map(escape).join("|");
+  const names = [...state.external.keys()].map(escaped).join("|");
   build.onResolve({ filter: new RegExp(`^(?:${names})(?:/|$)`) }, async (args) => {
     if (args.pluginData === skip) return undefined;
     const found = await build.resolve(args.path, { ...passed(args), pluginData: skip });
@@ -167,7 +165,7 @@ export default __bdk.imported(${JSON.stringify(specifier)}).default;`,
 
 function loadRewritten(build: PluginBuild, state: ResolutionState): void {
   if (state.rewritten.size === 0) return;
-  const files = [...state.rewritten.keys()].map(escape).join("|");
+  const files = [...state.rewritten.keys()].map(escaped).join("|");
   build.onLoad({ filter: new RegExp(`^(?:${files})$`) }, ({ path: file }): OnLoadResult | undefined => {
     const contents = state.rewritten.get(file);
     return contents === undefined ? undefined : { contents, loader: loaderOf(file), resolveDir: path.dirname(file) };
@@ -222,6 +220,6 @@ function posix(file: string): string {
   return file.split(path.sep).join("/");
 }
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }

@@ -1,0 +1,42 @@
+/** Which optional parts of the runtime a manifest needs. Decision 41. */
+import type { SectionName } from "../../runtime/host/sections.js";
+import type { AgentManifest, Dynamic, Manifest, ModelSetting } from "../../runtime/manifest/schema.js";
+import { type Diagnostic, diagnostic, type Result } from "../diagnostics/diagnostic.js";
+
+const models = ["model-xai", "model-openai", "model-anthropic", "model-openai-compatible"] as const;
+
+/** Every optional part there is. */
+export const sectionNames: readonly SectionName[] = [...models, "json-schema"];
+
+/** Sections in the table's order: those the manifest's models and schemas need, and those asked for by name. */
+export function neededSections(manifest: Manifest, include: readonly string[]): Result<readonly SectionName[]> {
+  const diagnostics: Diagnostic[] = [];
+  const needed = new Set(manifest.agents.flatMap(sectionsOf));
+  for (const name of include) {
+    const found = sectionNames.find((each) => each === name || each === `model-${name}`);
+    if (found !== undefined) needed.add(found);
+    else diagnostics.push(unknownSection(name));
+  }
+  return { value: sectionNames.filter((name) => needed.has(name)), diagnostics };
+}
+
+function sectionsOf({ model, subagents, tools }: AgentManifest): readonly SectionName[] {
+  const settings = [model, ...subagents.flatMap((subagent) => subagent.model ?? [])];
+  const plain = tools.some(({ validates }) => validates === "json-schema");
+  return [...settings.flatMap(modelSections), ...(plain ? (["json-schema"] as const) : [])];
+}
+
+/** `grok-…` is xAI's; `openai/…` names its provider. A model that only the environment tells may be anyone's. */
+function modelSections(model: Dynamic<ModelSetting>): readonly SectionName[] {
+  if ("dynamic" in model) return models;
+  if (/^grok-/.test(model.id)) return ["model-xai"];
+  const provider = model.id.slice(0, Math.max(0, model.id.indexOf("/")));
+  return models.filter((name) => name === `model-${provider}`);
+}
+
+function unknownSection(name: string): Diagnostic {
+  return diagnostic("unknownSection", {
+    message: `there is no part "${name}" of the runtime to include`,
+    help: `there are ${sectionNames.join(", ")}`,
+  });
+}

@@ -1,0 +1,194 @@
+/** One agent of the manifest: the entries of its surface, each list by the slot table's plural. */
+import type {
+  AgentManifest,
+  ArtifactsEntry,
+  ChannelEntry,
+  ConnectionEntry,
+  Dynamic,
+  ExtensionEntry,
+  HookEntry,
+  ModelSetting,
+  ScheduleEntry,
+  SeedEntry,
+  SkillEntry,
+  SubagentEntry,
+  ToolEntry,
+} from "../../runtime/manifest/schema.js";
+import type { Evaluated } from "../evaluate/evaluate.js";
+import type { Facts } from "../evaluate/protocol.js";
+import type { Surface, SurfaceEntry } from "../resolve/surface.js";
+import type { Kind } from "../slots.js";
+import type { FileStore } from "./files.js";
+import { originOf, standing } from "./origin.js";
+import { unreadFacts } from "./unread.js";
+
+/** The model of an agent that names none. */
+export const defaultModel: ModelSetting = {
+  id: "grok-4.5",
+  params: [
+    { id: "effort", value: "high" },
+    { id: "fast", value: "true" },
+  ],
+};
+
+type Text = Dynamic<string>;
+
+/** @param evaluated Facts of definitions in code; they have been checked in the child, field by field. */
+export function createAgent(surface: Surface, evaluated: Evaluated, files: FileStore): AgentManifest {
+  const { slug, entries } = surface;
+  const factsOf = ({ id, winner }: SurfaceEntry): Facts => {
+    const facts = evaluated.facts(slug, id);
+    return facts ?? (winner.form === "code" ? unreadFacts(winner) : {});
+  };
+  const of = (kind: Kind) => entries.filter(({ winner }) => winner.entry.kind === kind);
+  const named = (each: SurfaceEntry) => ({ ...originOf(each, surface), name: each.winner.name });
+  /** Entries whose facts are the manifest's own fields. */
+  const list = <T>(kind: Kind): T[] => of(kind).map((each) => ({ ...named(each), ...factsOf(each) }) as T);
+  const only = (kind: Kind) => of(kind)[0];
+  const presence = (kind: Kind) => {
+    const found = only(kind);
+    return found === undefined ? undefined : originOf(found, surface);
+  };
+
+  const agent = only("agent");
+  const {
+    instructions: inline,
+    name,
+    model = defaultModel,
+    ...config
+  } = agent === undefined ? ({} as Facts) : factsOf(agent);
+  const artifacts = only("artifacts");
+  return {
+    slug,
+    name: typeof name === "string" ? name : surface.name,
+    ...(config as Partial<AgentManifest>),
+    model: model as AgentManifest["model"],
+    ...(agent === undefined ? {} : { source: originOf(agent, surface).source }),
+    instructions: rootInstructions(of("instructions"), surface, factsOf, inline as Text | undefined, agent),
+    tools: list<ToolEntry>("tool"),
+    skills: of("skill").map((each) => skill(each, named(each), factsOf(each), files)),
+    subagents: of("subagent").map((each): SubagentEntry => {
+      const { instructions, ...facts } = factsOf(each);
+      const text = subagentInstructions(each, of("instructions"), factsOf) ?? (instructions as Text | undefined) ?? "";
+      return { ...named(each), ...(facts as Omit<SubagentEntry, "instructions">), instructions: text };
+    }),
+    hooks: list<HookEntry>("hook"),
+    mcpConnections: list<ConnectionEntry>("mcp-connection"),
+    hostConnections: list<ConnectionEntry>("host-connection"),
+    channels: list<ChannelEntry>("channel"),
+    schedules: of("schedule").map((each) => schedule(each, named(each), factsOf(each))),
+    reminders: list("reminder"),
+    extensions: of("extension").map((each) => extension(each, surface, factsOf(each))),
+    ...(artifacts === undefined
+      ? {}
+      : { artifacts: { ...originOf(artifacts, surface), ...factsOf(artifacts) } as ArtifactsEntry }),
+    result: presence("result"),
+    storage: presence("storage"),
+    otel: presence("otel"),
+    seeds: of("seed").map(({ winner }): SeedEntry => {
+      const { source, ...rest } = standing(winner, surface);
+      return { ...files.addFile(winner.entry.name, winner.entry.file), source: source.replace(/:\d+$/, ""), ...rest };
+    }),
+  };
+}
+
+/** Text of an entry of the instructions slot: Markdown as written, or what its code returned. */
+function textOf(each: SurfaceEntry, factsOf: (each: SurfaceEntry) => Facts): Text {
+  return each.winner.prose?.body ?? (factsOf(each).text as Text | undefined) ?? "";
+}
+
+/** The root's own parts in byte order of their names, then those of extensions in mount order, with blank lines between. */
+function rootInstructions(
+  all: readonly SurfaceEntry[],
+  surface: Surface,
+  factsOf: (each: SurfaceEntry) => Facts,
+  inline: Text | undefined,
+  agent: SurfaceEntry | undefined,
+): AgentManifest["instructions"] {
+  const own = all.filter(({ winner }) => winner.entry.subagent === undefined);
+  const ordered = [
+    ...own.filter(({ winner }) => winner.entry.mount === undefined),
+    ...own.filter(({ winner }) => winner.entry.mount !== undefined),
+  ];
+  const texts = ordered.map((each) => textOf(each, factsOf));
+  const parts = ordered.map(({ winner }) => standing(winner, surface));
+  if (inline === undefined || agent === undefined) return { text: compose(texts), parts };
+  return { text: compose([inline, ...texts]), parts: [standing(agent.winner, surface), ...parts] };
+}
+
+function subagentInstructions(
+  { id }: SurfaceEntry,
+  all: readonly SurfaceEntry[],
+  factsOf: (each: SurfaceEntry) => Facts,
+): Text | undefined {
+  const own = all.filter((each) => each.id === `${id}/instructions` || each.id.startsWith(`${id}/instructions/`));
+  return own.length === 0 ? undefined : compose(own.map((each) => textOf(each, factsOf)));
+}
+
+function compose(texts: readonly Text[]): Text {
+  const known = texts.filter((text) => typeof text === "string");
+  if (known.length < texts.length) return { dynamic: true };
+  const [only = ""] = known;
+  return known.length <= 1 ? only : `${known.map((text) => text.trim()).join("\n\n")}\n`;
+}
+
+function skill(
+  each: SurfaceEntry,
+  named: Pick<SkillEntry, "id" | "source" | "layer" | "name">,
+  facts: Facts,
+  files: FileStore,
+): SkillEntry {
+  const { winner } = each;
+  if (winner.prose === undefined) {
+    const texts = Object.entries((facts.files ?? {}) as Record<string, string>);
+    return {
+      ...named,
+      description: facts.description as Text,
+      markdown: facts.markdown as Text,
+      files: texts.map(([path, text]) => files.addText(path, text)).sort((a, b) => (a.path < b.path ? -1 : 1)),
+    };
+  }
+  const { attributes, body } = winner.prose;
+  const folder = winner.entry.file.slice(0, winner.entry.file.lastIndexOf("/") + 1);
+  const description = typeof attributes.description === "string" ? attributes.description.trim() : "";
+  return {
+    ...named,
+    description: description === "" ? firstLine(body) : description,
+    markdown: body,
+    files: winner.entry.files.map((file) => files.addFile(file.slice(folder.length), file)),
+  };
+}
+
+/** First line with words, without the marks of a heading. */
+function firstLine(body: string): string {
+  const line = body.split("\n").find((each) => each.trim() !== "") ?? "";
+  return line.replace(/^#+\s*/, "").trim();
+}
+
+function schedule(
+  { winner }: SurfaceEntry,
+  named: Pick<ScheduleEntry, "id" | "source" | "layer" | "name">,
+  facts: Facts,
+): ScheduleEntry {
+  if (winner.prose === undefined) return { ...named, ...(facts as Pick<ScheduleEntry, "cron" | "form">) };
+  const { cron, catchUp, overlap } = winner.prose.attributes;
+  return {
+    ...named,
+    cron: String(cron),
+    form: "markdown",
+    prompt: winner.prose.body,
+    ...(typeof catchUp === "boolean" ? { catchUp } : {}),
+    ...(overlap === "skip" || overlap === "queue" ? { overlap } : {}),
+  };
+}
+
+function extension(each: SurfaceEntry, surface: Surface, facts: Facts): ExtensionEntry {
+  const mount = surface.mounts.find(({ namespace }) => namespace === each.winner.name);
+  return {
+    ...originOf(each, surface),
+    namespace: each.winner.name,
+    ...(facts.description === undefined ? {} : { description: facts.description as Text }),
+    contributes: [...(mount?.contributes ?? [])],
+    disabled: [...(mount?.disabled ?? [])],
+  };
+}
