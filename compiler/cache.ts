@@ -113,13 +113,23 @@ function stampOf(file: string): Stamp {
 
 /** Tells most changes of a file without reading it; folders are always looked into. */
 function quickOf(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = statOf(file);
   if (stats === undefined) return "";
   return stats.isDirectory() ? "folder" : `${stats.size}.${stats.mtimeMs}.${stats.ino}`;
 }
 
+/** Undefined for what is not there, a path through a file included (`extends` probes such paths). */
+function statOf(file: string) {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
 function contentHash(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = statOf(file);
   if (stats === undefined) return "";
   if (!stats.isDirectory()) return hashOf(readFileSync(file));
   return hashOf(
