@@ -72,7 +72,7 @@ export function createSupervisor({ root, server: serverOptions, ignored, report 
       );
       port = listening.port;
       lastGood = generation;
-      report.listening(listening, generation.bundle.manifest);
+      report.listening(listening);
     } catch (error) {
       server = undefined;
       await process.close();
