@@ -49,10 +49,14 @@ export function frame(source: string, labels: readonly Label[], gutter: number, 
   return out;
 }
 
-/** The first line of a span; a span that goes on below is marked to the end of that line. */
+/**
+ * The first line of a span; a span that goes on below is marked to the end of that line. The bare start of a file stands
+ * for the file as a whole, and no line of it is to blame.
+ */
 function markOf({ span, text = "", primary = false }: Label, lines: readonly string[]): readonly Marked[] {
   const line = lines[span.line - 1];
-  if (line === undefined) return [];
+  const isWholeFile = span.line === 1 && span.column === 1 && span.endLine === undefined && text === "";
+  if (line === undefined || isWholeFile) return [];
   const from = Math.min(span.column - 1, line.length);
   const oneLine = span.endLine === undefined || span.endLine === span.line;
   const end = oneLine ? (span.endColumn ?? span.column + 1) - 1 : line.trimEnd().length;

@@ -65,6 +65,8 @@ describe("for people", () => {
 `;
     expect(pretty(wrong, undefined)).toBe(expected);
     expect(pretty(wrong, "one line")).toBe(expected);
+    const whole = diagnostic("badName", { message: "m", at: { file: "bot/tools/a b.ts", line: 1, column: 1 } });
+    expect(pretty(whole, source)).toBe("error[BDK1009]: m\n --> bot/tools/a b.ts:1:1\n");
     const gone = () => {
       throw new Error("gone");
     };
