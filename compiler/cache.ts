@@ -1,6 +1,15 @@
 /** What one run leaves to the next: facts of unchanged files, and whole results when nothing changed at all. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import type { AnalysisCache } from "./analyze/definition.js";
@@ -119,7 +128,7 @@ function quickOf(file: string): string {
 }
 
 /** Undefined for what is not there, a path through a file included (`extends` probes such paths). */
-function statOf(file: string) {
+function statOf(file: string): Stats | undefined {
   try {
     return statSync(file, { throwIfNoEntry: false });
   } catch (error) {

@@ -134,7 +134,7 @@ async function buildWrapped(name, entries) {
     ...wrappedOptions,
     entryPoints: entries,
     outfile: `dist/runtime/${name}.js`,
-    plugins: [englishOnly],
+    plugins: [...wrappedOptions.plugins, englishOnly],
   });
   return write(result);
 }
