@@ -3,21 +3,18 @@
  * `runner.ts`; how it is composed with the file store is in `runtime/storage/agent-sessions.ts`.
  */
 import { isInstant } from "./as-of.js";
-import { decide, isRejected, stamp } from "./decide.js";
 import { createDirectCalls } from "./direct-call.js";
 import type { SessionEventData } from "./event.js";
 import { createIdempotency } from "./idempotency.js";
 import type { Listener } from "./observers.js";
 import type { Rejection, SessionDeps, SessionRecord, SessionRow } from "./ports.js";
-import { reduce } from "./reduce.js";
 import { createRegistry } from "./registry.js";
 import { type RunnerContext, SessionRunner } from "./runner.js";
 import type { Accepted, Caller, CreateSession, FollowUp, SessionService, SessionSummary } from "./service.js";
 import { createTurnSlots } from "./slots.js";
-import { initialState } from "./state.js";
 import { createTokenBook } from "./token-book.js";
 import { pendingApprovals } from "./views/approvals.js";
-import { toRow, toSummary } from "./views/summary.js";
+import { toSummary } from "./views/summary.js";
 
 const defaultGraceMs = 10_000;
 
@@ -131,28 +128,23 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
   async function start(
     caller: Caller,
     request: CreateSession,
-    claim: (messages: string) => void,
+    claim: (sessionId: string) => void,
   ): Promise<SessionRunner> {
     const record = newRecord(caller, request);
     const { id } = record;
     const files = request.workspaceFiles && (await workspace.stage(id, request.workspaceFiles));
-    const decision = decide(initialState, {
-      do: "create",
-      started: startedBy(record),
-      text: request.message,
-      ...(files === undefined ? {} : { files: files.paths }),
-      turnId: makeId("turn_"),
-    });
-    if (isRejected(decision)) throw deps.fail(decision.rejection);
-    const events = stamp(decision, record.createdAt, id, 0);
     try {
       files?.accept(1);
-      index.put(toRow(record, events.reduce(reduce, initialState)));
       claim(id);
-      const runner = new SessionRunner(record, await store.create(record, events), context);
-      runner.replay(events);
-      runner.announce(events);
+      const runner = new SessionRunner(record, store.create(record), context);
       registry.add(runner);
+      await runner.begin({
+        do: "create",
+        started: startedBy(record),
+        text: request.message,
+        ...(files === undefined ? {} : { files: files.paths }),
+        turnId: makeId("turn_"),
+      });
       return runner;
     } catch (error) {
       index.forget(id);
@@ -198,7 +190,6 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
       const key = idempotencyKey === undefined ? undefined : `${caller.owner} ${idempotencyKey}`;
       const answer = await idempotency.once(key, async (claim) => {
         const runner = await start(caller, request, (sessionId) => claim({ sessionId, messages: 1 }));
-        runner.drive();
         return { sessionId: runner.record.id, messages: 1 };
       });
       return accepted(answer);

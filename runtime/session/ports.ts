@@ -72,8 +72,8 @@ export interface EventLog {
 
 /** Sessions on disk, or elsewhere. One process owns a store. */
 export interface EventStore {
-  /** Makes the session, durably, with its first events. Rejects when the id exists; leaves nothing behind on failure. */
-  create(record: SessionRecord, events: readonly SessionEvent[]): Promise<EventLog>;
+  /** Makes a session. Its log takes events at once; they become visible when the session is on disk, or reject and nothing stays. */
+  create(record: SessionRecord): EventLog;
   /** `undefined` when the session was deleted. */
   open(id: string): Promise<{ readonly record: SessionRecord; readonly log: EventLog } | undefined>;
   /** As the log's own `read`, for a session that nobody has in memory. */

@@ -95,9 +95,11 @@ export class SessionRunner {
     for (const event of events) this.#fold(event);
   }
 
-  /** Tells observers of events that the store recorded for this session's creation. */
-  announce(events: readonly SessionEvent[]): void {
-    this.#observers.publish(events);
+  /** Records a new session's first events and starts its turn; resolves when the message is durable. */
+  begin(command: Command & { readonly do: "create" }): Promise<void> {
+    const visible = this.#append(this.#decide(command));
+    this.drive();
+    return visible;
   }
 
   requireFollowable(): void {

@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { RuntimeError } from "../errors.js";
 import type { SessionEvent } from "../session/event.js";
 import type { EventLog, EventStore, Log, SessionRecord } from "../session/ports.js";
@@ -19,7 +20,11 @@ import {
 import { bootId, lockStore } from "./lock.js";
 import { gapAfterCrash, LogFile } from "./log-file.js";
 import { Positions, readLines } from "./log-reader.js";
+import { NewLog } from "./new-log.js";
 import { type IndexFile, openIndex } from "./session-index.js";
+
+const mkdir = promisify(fs.mkdir);
+const openFile = promisify(fs.open);
 
 /** Version of the layout on disk. A store with a higher one is refused. */
 const formatVersion = 1;
@@ -104,6 +109,7 @@ class Store implements FileEventStore {
   readonly #handles = new Map<string, Handle>();
   readonly #goneListeners: ((id: string) => void)[] = [];
   readonly #timer: NodeJS.Timeout;
+  readonly #making = new Set<string>();
   /** Sessions whose log may have lost its unsynced end when the machine went down. */
   readonly #torn = new Set<string>();
   /** `sessions/` and `traces/`, held open to sync new names in them. */
@@ -120,27 +126,46 @@ class Store implements FileEventStore {
     this.#timer = setInterval(() => this.#checkGone(), goneCheckMs).unref();
   }
 
-  async create(record: SessionRecord, events: readonly SessionEvent[]): Promise<EventLog> {
+  create(record: SessionRecord): EventLog {
     const { id } = record;
-    const dir = this.#sessionDir(id);
-    guardStorage(() => fs.mkdirSync(dir, { mode: privateDir }));
-    let file: LogFile | undefined;
+    this.#making.add(id);
+    const opening = LogFile.create(this.#tracePath(id)).then((file) => this.#hold(id, file));
+    const made = this.#make(record, opening).finally(() => this.#making.delete(id));
+    const log = new NewLog(
+      opening.then(({ file }) => file),
+      made,
+    );
+    let isReleased = false;
+    return {
+      get nextIndex() {
+        return log.nextIndex;
+      },
+      append: (events) => log.append(events),
+      read: (startIndex) => this.read(id, startIndex),
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        opening.then((handle) => this.#letGo(handle)).catch(() => undefined); // never opened: nothing to give back
+      },
+    };
+  }
+
+  /** Everything of a new session but its events, durably; on failure nothing of it stays. */
+  async #make(record: SessionRecord, opening: Promise<Handle>): Promise<void> {
+    const dir = this.#sessionDir(record.id);
+    const facts = async () => {
+      await mkdir(dir, { mode: privateDir });
+      await writeFile(path.join(dir, "session.json"), `${JSON.stringify({ formatVersion, ...record })}\n`);
+      await syncPath(dir);
+    };
+    const [opened, written] = await Promise.allSettled([opening, facts()]);
     try {
-      const facts = fs.openSync(path.join(dir, "session.json"), "wx", privateFile);
-      try {
-        fs.writeFileSync(facts, `${JSON.stringify({ formatVersion, ...record })}\n`);
-        file = LogFile.create(this.#tracePath(id));
-        const handle = this.#hold(id, file);
-        await Promise.all([file.append(events), syncPath(dir), syncFd(facts), this.#syncFolders()]);
-        return this.#asLog(handle);
-      } finally {
-        fs.closeSync(facts);
-      }
+      if (opened.status === "rejected") throw opened.reason;
+      if (written.status === "rejected") throw written.reason;
+      await this.#syncFolders();
     } catch (error) {
-      this.#handles.delete(id);
-      file?.close();
       fs.rmSync(dir, { recursive: true, force: true });
-      fs.rmSync(this.#tracePath(id), { force: true });
+      fs.rmSync(this.#tracePath(record.id), { force: true });
       throw storageError(error);
     }
   }
@@ -188,7 +213,7 @@ class Store implements FileEventStore {
   }
 
   exists(id: string): boolean {
-    return fs.existsSync(path.join(this.#sessionDir(id), "session.json"));
+    return this.#making.has(id) || fs.existsSync(path.join(this.#sessionDir(id), "session.json"));
   }
 
   onGone(listener: (id: string) => void): void {
@@ -310,6 +335,17 @@ class Store implements FileEventStore {
       file.end();
       this.#handles.delete(id);
     }
+  }
+}
+
+/** Makes a file, exclusively, and waits until it is on disk. */
+async function writeFile(file: string, text: string): Promise<void> {
+  const fd = await openFile(file, "wx", privateFile);
+  try {
+    fs.writeFileSync(fd, text);
+    await syncFd(fd);
+  } finally {
+    fs.closeSync(fd);
   }
 }
 

@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
+import { RuntimeError } from "../errors.js";
 import type { Claim, SessionIndex, SessionRow } from "../session/ports.js";
 import { appendWhole, guardStorage, privateFile, readIfThere, replaceFile } from "./files.js";
 
@@ -125,7 +126,12 @@ export function openIndex(dir: string, now: () => number): IndexFile {
     forget(id) {
       if (!rows.has(id)) return;
       drop(id);
-      write({ id, gone: true });
+      try {
+        write({ id, gone: true });
+      } catch (error) {
+        // The row comes back at the next start and is found to have no session then.
+        if (!(error instanceof RuntimeError)) throw error;
+      }
     },
     byKey(channelId, key) {
       const id = keys.get(keyOf(channelId, key));
