@@ -77,6 +77,7 @@ const parts = {
     entries: [...(await list("runtime/authoring", ".ts")), "cli/api/serve.ts", "cli/api/build.ts"],
     build: buildTypes,
   },
+  parser: { entries: ["scripts/parser.mjs"], build: buildParserPart },
   docs: { entries: [...(await list("docs", "")), "scripts/docs.mjs"], build: buildDocsSite },
   playground: {
     entries: [...(await list("playground", "")), "scripts/playground.mjs"],
@@ -149,6 +150,11 @@ async function buildTypes() {
   return {
     inputs: [...(await list("runtime", ".ts")), ...(await list("compiler", ".ts")), ...(await list("cli", ".ts"))],
   };
+}
+
+async function buildParserPart() {
+  const { buildParser } = await import("./parser.mjs");
+  return buildParser(root);
 }
 
 async function buildDocsSite(entries) {
