@@ -20,6 +20,23 @@ const options: Ts.CreateSourceFileOptions = {
  * @param ending The file's ending with its dot: it says whether types and JSX are allowed.
  */
 export function readModule(text: string, ending: string): ModuleFacts {
+  try {
+    return readFacts(text, ending);
+  } catch (error) {
+    // Generated code can be nested deeper than the stack. Nothing is known of it then, and running it tells the rest.
+    if (error instanceof RangeError) return unknown;
+    throw error;
+  }
+}
+
+const unknown: ModuleFacts = {
+  imports: [],
+  env: [],
+  mentions: [],
+  exported: { place: [1, 1, 1, 1], form: "opaque", properties: [], open: true },
+};
+
+function readFacts(text: string, ending: string): ModuleFacts {
   const source = ts.createSourceFile(`module${ending}`, text, options, false, scriptKind(ending));
   const error = firstError(source);
   if (error !== undefined) return { error, imports: [], env: [], mentions: [] };
