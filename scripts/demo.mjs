@@ -9,7 +9,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,18 +31,12 @@ class DemoError extends Error {}
 
 async function buildProject(out) {
   heading(`Building ${project}`);
-  const started = performance.now();
   const cli = join(root, "dist/cli/bdk.js");
   const child = spawn(process.execPath, [cli, "build", "--dir", join(root, project), "--out", out], {
     stdio: "inherit",
   });
   const [code] = await once(child, "close");
   if (code !== 0) throw new DemoError(`bdk build ended with exit code ${code}; its output above says why.`);
-  fact("took", `${Math.round(performance.now() - started)} ms`);
-  for (const name of (await readdir(out)).sort()) {
-    const { size } = await stat(join(out, name));
-    fact("wrote", `${name}${size > 4096 ? pc.dim(` (${Math.round(size / 1024)} kB)`) : ""}`);
-  }
 }
 
 /** 3000 when nobody has it; else 0, and the system picks. */

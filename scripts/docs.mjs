@@ -11,8 +11,11 @@ const sections = [
   { title: "Guides", prefix: "guides/" },
   { title: "Reference", prefix: "reference/" },
   { title: "How it works", prefix: "" },
-  { title: "Diagnostics", prefix: "reference/errors/" },
 ];
+
+/** Pages of single codes are listed on this page, not in the navigation of every other. */
+const diagnosticsPage = "reference/diagnostics.md";
+const errorsPrefix = "reference/errors/";
 
 const escapeHtml = (text) =>
   text.replace(/[&<>"']/g, (each) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[each]);
@@ -67,7 +70,8 @@ function createRenderer(page) {
 
 function navigation(pages, current) {
   const link = ({ page, title }) => {
-    const here = page === current ? ' aria-current="page"' : "";
+    const isHere = page === current || (page === diagnosticsPage && current.startsWith(errorsPrefix));
+    const here = isHere ? ' aria-current="page"' : "";
     return `<li><a href="${addressOf(page)}"${here}>${escapeHtml(title)}</a></li>`;
   };
   const sectionOf = (page) => {
@@ -75,9 +79,10 @@ function navigation(pages, current) {
     return matching.sort((a, b) => b.prefix.length - a.prefix.length)[0];
   };
   const lists = sections.map((section) => {
-    const own = pages.filter(({ page }) => page !== "index.md" && sectionOf(page) === section);
-    const isFolded = section.prefix === "reference/errors/" && !current.startsWith(section.prefix);
-    return `<details${isFolded ? "" : " open"}><summary>${section.title}</summary><ul>\n${own.map(link).join("\n")}\n</ul></details>`;
+    const own = pages.filter(
+      ({ page }) => page !== "index.md" && !page.startsWith(errorsPrefix) && sectionOf(page) === section,
+    );
+    return `<details open><summary>${section.title}</summary><ul>\n${own.map(link).join("\n")}\n</ul></details>`;
   });
   return `<nav aria-label="Pages">\n<a class="home" href="/docs">BDK</a>\n${lists.join("\n")}\n</nav>`;
 }
@@ -144,7 +149,7 @@ th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.8rem 0.4rem 0;
 
 /** The list of all codes, below the page about diagnostics. */
 function listOfCodes(pages) {
-  const errors = pages.filter(({ page }) => page.startsWith("reference/errors/"));
+  const errors = pages.filter(({ page }) => page.startsWith(errorsPrefix));
   const items = errors.map(({ page, title }) => `<li><a href="${addressOf(page)}">${escapeHtml(title)}</a></li>`);
   return `<h2 id="codes"><a href="#codes">Codes</a></h2>\n<ul>\n${items.join("\n")}\n</ul>\n`;
 }
@@ -176,7 +181,7 @@ export async function buildDocs(source, target) {
   await cp(source, temporary, { recursive: true, filter: (path) => !path.endsWith(".md") });
   const written = ["style.css"];
   await writeFile(join(temporary, "style.css"), style);
-  const diagnostics = pages.find(({ page }) => page === "reference/diagnostics.md");
+  const diagnostics = pages.find(({ page }) => page === diagnosticsPage);
   if (diagnostics !== undefined) diagnostics.html += listOfCodes(pages);
   for (const each of pages) {
     const file = outputOf(each.page);
