@@ -53,7 +53,7 @@ function placeFor(name: string, dir: string, from: Placed, placed: ReadonlyMap<s
     if (found?.dir === dir) return undefined;
     if (found !== undefined) return `${from.target}/node_modules/${name}`;
     if (base === "node_modules") return `node_modules/${name}`;
-    base = base.slice(0, base.lastIndexOf("node_modules/", base.length - "node_modules".length - 1)) + "node_modules";
+    base = base.replace(/(^|\/)node_modules\/(?:@[^/]+\/)?[^/]+\/node_modules$/, "$1node_modules");
   }
 }
 

@@ -4,16 +4,19 @@
  */
 import { join } from "node:path";
 import { compileFunction, constants } from "node:vm";
-import { type Definitions, type ProjectFunction, runProject } from "../../runtime/manifest/project-scope.js";
+import {
+  type Definitions,
+  type ProjectFunction,
+  projectClosing,
+  projectOpening,
+  runProject,
+} from "../../runtime/manifest/project-scope.js";
 import { describeDefinition } from "./describe/definition.js";
 import type { ChildMessage, EntryOutcome, EvaluationEntry, EvaluationRun, Failure } from "./protocol.js";
 import { Watch } from "./watch.js";
 
 /** What the text is called in stacks. */
 export const textName = "/bdk-project.js";
-
-/** Opening of the function around the text, on its first line. */
-export const opening = 'return (async () => {"use strict";';
 
 const timedOut = Symbol("timed out");
 
@@ -52,7 +55,7 @@ async function evaluate(run: EvaluationRun, watch: Watch): Promise<void> {
 
   watch.setEnvironment(run.env);
   try {
-    const text = compileFunction(`${opening}${run.text}\n})();`, ["__bdk"], {
+    const text = compileFunction(`${projectOpening}${run.text}${projectClosing}`, ["__bdk"], {
       filename: textName,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     }) as ProjectFunction;

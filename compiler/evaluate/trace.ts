@@ -1,5 +1,6 @@
 /** Stacks of evaluated text in terms of the sources. */
 import { SourceMap, type SourceMapPayload } from "node:module";
+import { projectOpening } from "../../runtime/manifest/project-scope.js";
 import type { Span } from "../diagnostics/diagnostic.js";
 
 /** Reads places in one linked text. The map is parsed on first use. */
@@ -8,9 +9,8 @@ export interface Tracer {
   frames(stack: string): readonly Span[];
 }
 
-/** As in `child.ts`: the name of the text, and what stands before it on its first line. */
+/** As `child.ts` names the text. */
 const frame = /\/bdk-project\.js:(\d+):(\d+)/;
-const openingLength = 'return (async () => {"use strict";'.length;
 
 export function createTracer(map: string): Tracer {
   let parsed: SourceMap | undefined;
@@ -22,7 +22,7 @@ export function createTracer(map: string): Tracer {
         const match = frame.exec(line);
         if (match === null) continue;
         const row = Number(match[1]) - 1;
-        const column = Number(match[2]) - 1 - (row === 0 ? openingLength : 0);
+        const column = Number(match[2]) - 1 - (row === 0 ? projectOpening.length : 0);
         const entry = parsed.findEntry(row, Math.max(0, column));
         if (!("originalSource" in entry) || entry.originalSource === undefined || !isProject(entry.originalSource))
           continue;

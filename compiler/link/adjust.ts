@@ -42,6 +42,7 @@ export async function adjust(
     "outputFiles" in result ? result.outputFiles?.find((file) => file.path.endsWith(".js"))?.text : undefined;
   const inputs = "metafile" in result ? Object.keys(result.metafile?.inputs ?? {}) : [];
   state.zodLocales ||= usesLocales(state.root, inputs);
+  if (text !== undefined && /\.node["'`]|require\(`/.test(text)) findNatives(state, inputs, collected);
   if (text !== undefined && (state.rewritten.size > 0 || /import\.meta|__dirname|__filename/.test(text))) {
     await readModules(state, inputs, collected);
   }
@@ -62,6 +63,19 @@ function usesLocales(root: string, inputs: readonly string[]): boolean {
     (file) =>
       !file.startsWith("bdk") && !ofZod(file) && /\blocales\b/.test(readFileSync(path.resolve(root, file), "utf8")),
   );
+}
+
+/** Packages that look for a native addon, or for a package of this platform, under a computed name. */
+const computedNative = /\brequire\(.*\.node["'`]\s*\)|\brequire\(`[^`.$/][^`]*\$\{/;
+
+function findNatives(state: ResolutionState, inputs: readonly string[], collected: Collected): void {
+  for (const input of inputs) {
+    const file = path.resolve(state.root, input);
+    if (!isInstalled(file) || !/\.[cm]?js$/.test(file)) continue;
+    const owner = packageOf(file, collected.known);
+    if (owner !== undefined && computedNative.test(readFileSync(file, "utf8")))
+      state.external.set(owner.name, "native addon");
+  }
 }
 
 interface Collected {

@@ -2,6 +2,7 @@
 import type { Message } from "esbuild";
 import { packageAliases } from "../aliases.js";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
+import { distFile } from "./package-folder.js";
 import type { ImportProblem } from "./resolution.js";
 
 /** Where a file stands, as diagnostics name it. */
@@ -27,7 +28,7 @@ export function linkError(message: Message, nameFile: NameFile): Diagnostic {
     });
   }
   const unresolved = /^Could not resolve "([^"]+)"/.exec(message.text)?.[1];
-  if (unresolved !== undefined) return unresolvedImport(unresolved, message, place);
+  if (unresolved !== undefined) return unresolvedImport(asWritten(unresolved), message, place);
   const ending = /^No loader is configured for "([^"]*)" files/.exec(message.text)?.[1];
   if (ending !== undefined) {
     return diagnostic("unsupportedFile", {
@@ -92,6 +93,12 @@ function unresolvedImport(specifier: string, message: Message, place: { readonly
     help: `add it to package.json: npm install ${name}`,
     ...place,
   });
+}
+
+/** Our own subpaths are aliases of files: the name that the project wrote stands in the line. */
+function asWritten(specifier: string): string {
+  const folder = `${distFile("authoring")}/`;
+  return specifier.startsWith(folder) ? `${packageAliases[0]}/${specifier.slice(folder.length)}` : specifier;
 }
 
 /** `@scope/name/sub` → `@scope/name`. */

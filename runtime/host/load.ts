@@ -5,7 +5,13 @@
 import { join } from "node:path";
 import { compileFunction, constants } from "node:vm";
 
-import { type Definitions, type ProjectFunction, runProject } from "../manifest/project-scope.js";
+import {
+  type Definitions,
+  type ProjectFunction,
+  projectClosing,
+  projectOpening,
+  runProject,
+} from "../manifest/project-scope.js";
 import { addSourceMap } from "./stack.js";
 
 /** Linked project code and where its outside stands. */
@@ -24,10 +30,6 @@ export interface LoadableProject {
   readonly externals?: readonly { readonly name: string; readonly from: string; readonly imports: readonly string[] }[];
 }
 
-/** Opening of the function around project text. No line break: lines of the text stay lines of the script. */
-const opening = 'return (async () => {"use strict";';
-const closing = "\n})();";
-
 /**
  * Runs the project's code once and gives its definitions by slug and entry id. Rejects with what the code throws;
  * `renderStack` names the project's own lines in it.
@@ -36,11 +38,12 @@ const closing = "\n})();";
  */
 export async function loadProject(project: LoadableProject): Promise<Definitions> {
   const filename = join(project.root, project.filename ?? "bdk-project.js");
-  const run = compileFunction(`${opening}${project.text}${closing}`, ["__bdk"], {
+  const run = compileFunction(`${projectOpening}${project.text}${projectClosing}`, ["__bdk"], {
     filename,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   }) as ProjectFunction;
-  if (project.map !== undefined) addSourceMap({ file: filename, map: project.map, columnOffset: opening.length });
+  if (project.map !== undefined)
+    addSourceMap({ file: filename, map: project.map, columnOffset: projectOpening.length });
   const externals = project.externals ?? [];
   return runProject(run, {
     locate: (key) => join(folderOf(key, project), key),

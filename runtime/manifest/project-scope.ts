@@ -19,7 +19,7 @@ export interface ModulePlace {
 
 /** The parameter of the project's function; the linker writes these names. */
 export interface ProjectScope {
-  require(specifier: string): unknown;
+  readonly require: ProjectRequire;
   /** A namespace that was imported before the text ran. */
   imported(specifier: string): unknown;
   meta(key: string): ModulePlace;
@@ -29,6 +29,19 @@ export interface ProjectScope {
   glob(modules: Readonly<Record<string, () => unknown>>, path: string): unknown;
   provide(definitions: Definitions): void;
 }
+
+/** `require` of what is outside the text: builtins, and packages beside the bundle. */
+export interface ProjectRequire {
+  (specifier: string): unknown;
+  resolve(specifier: string): string;
+}
+
+/**
+ * What stands around the project's text to make it the body of a function of `__bdk`. No line break in the opening:
+ * lines of the text stay lines of the script. The text has a scope of its own, for it may declare a `require` itself.
+ */
+export const projectOpening = 'const require = __bdk.require; return (async () => {"use strict";';
+export const projectClosing = "\n})();";
 
 /** The project's text as a function. */
 export type ProjectFunction = (scope: ProjectScope) => Promise<void>;
@@ -72,7 +85,9 @@ export async function runProject(
   };
   let definitions: Definitions = {};
   await run({
-    require: (specifier) => requireFrom(specifier)(specifier),
+    require: Object.assign((specifier: string): unknown => requireFrom(specifier)(specifier), {
+      resolve: (specifier: string): string => requireFrom(specifier).resolve(specifier),
+    }),
     imported: (specifier) => imported.get(specifier),
     meta: place,
     native: (key) => {

@@ -1,3 +1,5 @@
+import { projectClosing, projectOpening } from "../../../runtime/manifest/project-scope.js";
+
 /** The parts of a `server.mjs`, in the order they are printed. */
 export interface ServerParts {
   readonly core: string;
@@ -27,10 +29,9 @@ ${parts.core}
 const __bdkSections = {
 ${sections}
 };
-const __bdkProject = async (__bdk) => {"use strict";
+const __bdkProject = (__bdk) => {${projectOpening}
 `,
-    after: `
-};
+    after: `${projectClosing}};
 await __bdkRun(__bdkCore).start({
   url: __bdkUrl,
   manifest: JSON.parse(${literal(parts.manifest)}),
@@ -39,7 +40,7 @@ await __bdkRun(__bdkCore).start({
   imports: ${parts.imports},
   sections: __bdkSections,
 });
-//# sourceMappingURL=server.mjs.map
+//# source${"MappingURL"}=server.mjs.map
 `,
   };
 }

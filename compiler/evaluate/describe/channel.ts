@@ -9,8 +9,8 @@ const route = z.looseObject({
   method: z.string(),
   path: z.string().check(z.startsWith("/", "must start with /")),
   description: z.optional(z.string()),
-  bodySchema: z.unknown(),
-  querySchema: z.unknown(),
+  bodySchema: z.optional(z.unknown()),
+  querySchema: z.optional(z.unknown()),
   handler: callable,
 });
 

@@ -42,7 +42,7 @@ export function describeOtel(value: unknown): Described {
 }
 
 const artifacts = z.looseObject({
-  kinds: z.optional(z.record(z.string(), z.looseObject({ description: text, schema: z.unknown() }))),
+  kinds: z.optional(z.record(z.string(), z.looseObject({ description: text, schema: z.optional(z.unknown()) }))),
   agentTool: z.optional(z.boolean()),
   max: z.optional(z.int().check(z.positive())),
 });

@@ -5,8 +5,8 @@ import { callable, check, type Described, present, text } from "./shape.js";
 const shape = z.looseObject({
   description: text,
   title: z.optional(text),
-  inputSchema: z.unknown(),
-  outputSchema: z.unknown(),
+  inputSchema: z.optional(z.unknown()),
+  outputSchema: z.optional(z.unknown()),
   execution: z.optional(z.enum(["server", "agent"])),
   effect: z.optional(z.union([z.enum(["read", "write"]), callable], 'expected "read", "write" or a function')),
   needsApproval: z.optional(z.union([z.boolean(), callable], "expected a boolean or a function")),
