@@ -129,7 +129,12 @@ class Store implements FileEventStore {
   create(record: SessionRecord): EventLog {
     const { id } = record;
     this.#making.add(id);
-    const opening = LogFile.create(this.#tracePath(id)).then((file) => this.#hold(id, file));
+    const opening = LogFile.create(this.#tracePath(id)).then(
+      (file) => this.#hold(id, file),
+      (error: unknown) => {
+        throw storageError(error);
+      },
+    );
     const made = this.#make(record, opening).finally(() => this.#making.delete(id));
     const log = new NewLog(
       opening.then(({ file }) => file),

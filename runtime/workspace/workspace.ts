@@ -59,14 +59,18 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
     replaceFile(mark, `${JSON.stringify({ dir })}\n`);
   }
 
-  function ensure(record: SessionRecord): void {
-    if (made.has(record.id)) return;
+  function guard<T>(make: () => T): T {
     try {
-      make(record);
+      return make();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      throw new RuntimeError("workspace_unavailable", `the session's workspace can't be made: ${message}`, {}, error);
+      throw new RuntimeError("workspace_unavailable", `the workspace can't be made: ${message}`, {}, error);
     }
+  }
+
+  function ensure(record: SessionRecord): void {
+    if (made.has(record.id)) return;
+    guard(() => make(record));
     made.add(record.id);
   }
 
@@ -75,7 +79,7 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
   return {
     ensure,
     dirOf(record) {
-      if (record === undefined) return makeDir(root(), "unbound");
+      if (record === undefined) return guard(() => makeDir(root(), "unbound"));
       ensure(record);
       return placeOf(record);
     },

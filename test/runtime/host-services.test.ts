@@ -1,0 +1,94 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { HostServices } from "../../runtime/authoring/host.js";
+import type { ToolContext } from "../../runtime/authoring/tools.js";
+import { alice, openSessions, run, tempDir } from "./support/sessions.js";
+
+/** Opens sessions and hands out the services that a session's tool gets. */
+async function servicesOfSession(
+  root: string,
+): Promise<{ host: HostServices; close: () => Promise<void>; id: string }> {
+  let host: HostServices | undefined;
+  const sessions = await openSessions({
+    root,
+    tools: {
+      grab: {
+        execute: (_: never, ctx: ToolContext) => {
+          host = ctx.host;
+        },
+      },
+    },
+  });
+  const { sessionId } = await run(sessions, "/grab {}");
+  if (host === undefined) throw new Error("the tool did not run");
+  return { host, close: () => sessions.close(), id: sessionId };
+}
+
+test("kv keeps JSON across restarts, under any key, last put wins", async () => {
+  const root = tempDir();
+  const { host, close } = await servicesOfSession(root);
+  const { kv } = host;
+  expect(await kv.get("a")).toBeUndefined();
+  await Promise.all([1, 2, 3].map((value) => kv.put("a", value)));
+  expect(await kv.get("a")).toBe(3);
+  for (const key of ["", "..", "a/b", "A", "ключ", "x".repeat(5_000)]) await kv.put(key, { key });
+  await kv.put("gone", 1);
+  await kv.delete("gone");
+  await kv.delete("never");
+  await kv.put("date", { at: new Date(0), u: undefined });
+  for (const bad of [undefined, () => 1, 1n]) await expect(kv.put("bad", bad)).rejects.toThrow('kv.put("bad")');
+  await close();
+  const again = await servicesOfSession(root);
+  for (const key of ["", "..", "a/b", "A", "ключ", "x".repeat(5_000)])
+    expect(await again.host.kv.get(key)).toEqual({ key });
+  expect(await again.host.kv.get("a")).toBe(3);
+  expect(await again.host.kv.get("gone")).toBeUndefined();
+  expect(await again.host.kv.get("date")).toEqual({ at: "1970-01-01T00:00:00.000Z" });
+});
+
+test("files belong to the session or to the deployment, and stay inside", async () => {
+  const root = tempDir();
+  const { host, id } = await servicesOfSession(root);
+  const { files } = host;
+  const text = async (path: string, scope?: "deployment") => {
+    const bytes = await files.read(path, scope === undefined ? undefined : { scope });
+    return bytes === undefined ? undefined : Buffer.from(bytes).toString("utf8");
+  };
+  await files.write("a/b.txt", "one");
+  await files.write("a/b.txt", new TextEncoder().encode("two"));
+  await Promise.all(["x", "y", "z"].map((line) => files.append("log.txt", `${line}\n`)));
+  await files.write("a/b.txt", "shared", { scope: "deployment" });
+  expect(await text("a/b.txt")).toBe("two");
+  expect(await text("a/b.txt", "deployment")).toBe("shared");
+  expect((await text("log.txt"))?.split("\n").sort()).toEqual(["", "x", "y", "z"]);
+  expect(await files.list()).toEqual(["a/b.txt", "log.txt"]);
+  expect(await files.list("a/")).toEqual(["a/b.txt"]);
+  await files.delete("log.txt");
+  await files.delete("log.txt");
+  expect(await text("log.txt")).toBeUndefined();
+  const own = join(root, "state", "sessions", id, "files");
+  mkdirSync(join(root, "secret"));
+  symlinkSync(join(root, "secret"), join(own, "link"));
+  symlinkSync(join(root, "state", "token.key"), join(own, "key"));
+  for (const path of ["../session.json", "/etc/passwd", "a/../../x", "link/x", ""]) {
+    await expect(files.write(path, "x")).rejects.toThrow("path");
+    await expect(files.read(path)).rejects.toThrow("path");
+  }
+  await expect(files.read("key")).rejects.toThrow("is a link");
+  await expect(files.write("key", "x")).rejects.toThrow();
+});
+
+test("files of a call outside any session need the deployment scope", async () => {
+  const sessions = await openSessions({
+    tools: {
+      own: { execute: (_: never, ctx: ToolContext) => ctx.host.files.write("x", "x") },
+      shared: { execute: (_: never, ctx: ToolContext) => ctx.host.files.write("x", "x", { scope: "deployment" }) },
+    },
+  });
+  expect(await sessions.callTool(alice, { toolName: "own", input: {} })).toMatchObject({
+    isError: true,
+    result: { message: expect.stringContaining("deployment") },
+  });
+  expect(await sessions.callTool(alice, { toolName: "shared", input: {} })).toMatchObject({ isError: false });
+});
