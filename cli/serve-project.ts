@@ -18,7 +18,7 @@ export async function serveProject(
   const { ProjectError, serve } = await import("./api/serve.js");
   const progress = createProgress(terminal.err, "compile", silent);
   try {
-    const handle = await serve(root, { ...options, captureConsole: true, onPhase: (phase) => progress.step(phase) });
+    const handle = await serve(root, { ...options, ownsProcess: true, onPhase: (phase) => progress.step(phase) });
     progress.done();
     if (!silent) await writeDiagnostics(terminal.err, handle.diagnostics, root);
     return handle;

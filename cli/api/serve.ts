@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { type Diagnostic, hasErrors } from "../../compiler/diagnostics/diagnostic.js";
 import { type CompileOptions, compile } from "../../compiler/index.js";
 import type { HostHandle, HostOptions, LogLine } from "../../runtime/host/options.js";
+import { infoDiagnostics } from "../info/diagnostics.js";
 import { type LoadableBundle, loadBundle } from "./agent-bundle.js";
 import { type OpenHostOptions, openHost } from "./open-host.js";
 
@@ -49,7 +50,10 @@ export async function serve(dir: string, options: ServeOptions = {}): Promise<Se
     ...(onPhase === undefined ? {} : { onPhase }),
   });
   if (result.bundle === undefined || hasErrors(result.diagnostics)) throw new ProjectError(result.diagnostics);
-  const host = await createHost(result.bundle, { stateRoot: join(root, ".bdk"), ...hostOptions }, root);
+  const { bundle } = result;
+  const diagnostics = infoDiagnostics(result.diagnostics);
+  const load = () => loadBundle(bundle, root, { diagnostics });
+  const host = await openHost(load, { stateRoot: join(root, ".bdk"), ...hostOptions });
   return Object.assign(host, { diagnostics: result.diagnostics });
 }
 

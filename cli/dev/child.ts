@@ -24,13 +24,13 @@ function refuse(id: number, error: unknown): void {
   });
 }
 
-function load({ bundle, root, id }: Generation): Promise<AgentBundle> {
-  return loadBundle(bundle, root, `bdk-project-${id}.js`);
+function load({ bundle, root, id, diagnostics }: Generation): Promise<AgentBundle> {
+  return loadBundle(bundle, root, { filename: `bdk-project-${id}.js`, diagnostics });
 }
 
 async function start(generation: Generation, options: ServerOptions): Promise<void> {
   try {
-    host = await openHost(() => load(generation), { ...options, captureConsole: true });
+    host = await openHost(() => load(generation), { ...options, ownsProcess: true });
     send({ kind: "listening", id: generation.id, url: host.url, port: host.port, agents: host.agents });
   } catch (error) {
     refuse(generation.id, error);

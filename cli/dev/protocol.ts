@@ -1,4 +1,5 @@
 /** What the two processes of `bdk dev` say to each other. */
+import type { InfoDiagnostic } from "../../runtime/host/info.js";
 import type { HostHandle, HostOptions } from "../../runtime/host/options.js";
 import type { LoadableBundle } from "../api/agent-bundle.js";
 
@@ -8,6 +9,8 @@ export interface Generation {
   readonly id: number;
   readonly root: string;
   readonly bundle: LoadableBundle;
+  /** What the compiler said about it. */
+  readonly diagnostics: readonly InfoDiagnostic[];
 }
 
 /** Options that survive the way to another process. */

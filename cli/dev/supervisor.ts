@@ -1,6 +1,8 @@
 import { relative, sep } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { hasErrors } from "../../compiler/diagnostics/diagnostic.js";
 import { type Compiler, createCompiler } from "../../compiler/index.js";
+import { infoDiagnostics } from "../info/diagnostics.js";
 import type { Generation, ServerOptions } from "./protocol.js";
 import type { DevReporter } from "./reporter.js";
 import { type Crash, createServerProcess, ServerGone, type ServerProcess, ServerRefusal } from "./server-process.js";
@@ -55,8 +57,10 @@ export function createSupervisor({ root, server: serverOptions, ignored, report 
     report.diagnostics(result.diagnostics, lastGood !== undefined);
     if (result.bundle === undefined || hasErrors(result.diagnostics)) return undefined;
     const { manifest, project, blobs } = result.bundle;
-    if (lastGood?.bundle.manifest.hash === manifest.hash) return lastGood;
-    return { id: ++generations, root, bundle: { manifest, project, blobs } };
+    const diagnostics = infoDiagnostics(result.diagnostics);
+    const isSame =
+      lastGood?.bundle.manifest.hash === manifest.hash && isDeepStrictEqual(lastGood.diagnostics, diagnostics);
+    return isSame ? lastGood : { id: ++generations, root, bundle: { manifest, project, blobs }, diagnostics };
   }
 
   async function start(generation: Generation): Promise<void> {

@@ -1,6 +1,6 @@
 import type { AgentBundle } from "../manifest/bundle.js";
 import type { AgentManifest, Dynamic, ModelSetting } from "../manifest/schema.js";
-import { agentInfo, type InfoDiagnostic, toolDetail, toolListing } from "./info.js";
+import { agentInfo, toolDetail, toolListing } from "./info.js";
 import { resolveDynamic } from "./resolve-dynamic.js";
 
 /**
@@ -24,7 +24,6 @@ export interface Generation {
 export interface GenerationOptions {
   /** `--model`: replaces the agent's own setting. */
   readonly model?: ModelSetting;
-  readonly diagnostics?: readonly InfoDiagnostic[];
   /** What to say about a model's parameters, such as one that is ignored. */
   readonly notesOn?: (model: ModelSetting) => readonly string[];
 }
@@ -35,7 +34,7 @@ export function createGeneration(bundle: AgentBundle, entry: AgentManifest, opti
   const resolved = resolveDynamic(entry, definitions);
   const agent = options.model === undefined ? resolved : { ...resolved, model: options.model };
   const notes = isKnown(agent.model) ? options.notesOn?.(agent.model) : undefined;
-  const info = lazy(() => JSON.stringify({ agents: [agentInfo(agent, options.diagnostics ?? [], notes ?? [])] }));
+  const info = lazy(() => JSON.stringify({ agents: [agentInfo(agent, bundle.diagnostics ?? [], notes ?? [])] }));
   const tools = lazy(() => JSON.stringify({ tools: toolListing(agent), connectionErrors: [] }));
   const details = new Map<string, string>();
   return {

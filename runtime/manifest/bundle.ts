@@ -1,3 +1,4 @@
+import type { InfoDiagnostic } from "../host/info.js";
 import type { AgentManifest, Manifest } from "./schema.js";
 
 /**
@@ -10,6 +11,8 @@ export interface AgentBundle {
   readonly definitions: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** By slug, then by `sha256` of the manifest's file entries: the bytes, base64 (seeds, skill siblings). */
   readonly files: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** What the compiler had to say, for `/v1/info`; absent in an emitted bundle. */
+  readonly diagnostics?: readonly InfoDiagnostic[];
 }
 
 /** One agent of a bundle: the unit that a turn pins and that `bdk dev` swaps. */

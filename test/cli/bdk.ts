@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cp, mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -141,9 +141,25 @@ export async function copyProject(name: string): Promise<string> {
     recursive: true,
     filter: (path) => !/\/(node_modules|dist|\.bdk)(\/|$)/.test(path.slice(packageRoot.length)),
   });
+  // The fixtures' tsconfigs extend one that stays behind, and map the package to its sources.
+  await writeFile(join(folder, "tsconfig.json"), tsconfig);
   await linkModules(folder);
   return folder;
 }
+
+const tsconfig = JSON.stringify({
+  compilerOptions: {
+    target: "ES2022",
+    module: "ESNext",
+    moduleResolution: "Bundler",
+    resolveJsonModule: true,
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: ["node"],
+  },
+  include: ["bot", "evals"],
+});
 
 /** Stands in for `npm install`, without a network. */
 export async function linkModules(folder: string): Promise<void> {

@@ -3,7 +3,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startBdk } from "./bdk.js";
-import { devProject, resourcesOf, saveByRename, startDev, toolFile, writeProject } from "./dev-project.js";
+import { callTool, devProject, resourcesOf, saveByRename, startDev, toolFile, writeProject } from "./dev-project.js";
 
 /** How many edits the long run makes; `BDK_DEV_EDITS=100` is the full one. */
 const edits = Number(process.env.BDK_DEV_EDITS ?? 32);
@@ -107,8 +107,9 @@ describe("bdk dev", () => {
     await dev.next("rebuilt", from);
     expect((await info()).agents[0]?.skills).toEqual([]);
 
-    await dev.save("package.json", '{ "name": "devbot", "description": "x", "type": "module" }\n');
-    expect(await dev.call("answer")).toBe("v0");
+    await dev.save("package.json", '{ "name": "renamed", "type": "module" }\n');
+    expect(await callTool(dev.url.replace("devbot", "renamed"), "answer")).toBe("v0");
+    await expect(dev.call("answer")).rejects.toThrow("404");
   });
 
   test("a missing import mends itself when the file appears", async () => {

@@ -55,13 +55,13 @@ describe("help", () => {
     expect(code).toBe(0);
   });
 
-  test("an option of one name is of one kind in every command", () => {
-    const kinds = new Map<string, string>();
+  test("a flag of one spelling takes a value in every command or in none", () => {
+    const kinds = new Map<string, boolean>();
     for (const name of commandNames) {
       for (const [option, spec] of Object.entries(commandSpec(name).options)) {
-        const kind = spec.kind === "off" ? "off" : takesValue(spec) ? "value" : "flag";
-        expect(kinds.get(option) ?? kind, `${name} --${option}`).toBe(kind);
-        kinds.set(option, kind);
+        const flag = spec.kind === "off" ? `--no-${option}` : `--${option}`;
+        expect(kinds.get(flag) ?? takesValue(spec), `${name} ${flag}`).toBe(takesValue(spec));
+        kinds.set(flag, takesValue(spec));
       }
     }
   });
@@ -120,7 +120,6 @@ describe("mistakes on the command line exit 2, with code and suggestion", () => 
     [["validate", "somewhere"], "BDK8004", "usage: bdk validate [options]"],
     [["explain", "BDK2003", "more"], "BDK8004", "usage: bdk explain <code> [options]"],
     [["serve", "--allow-anonymous", "--bearer-token", "x"], "BDK8005", "leave one out"],
-    [["run", "-m", "x", "--json", "--text"], "BDK8005", "choose one"],
     [["validate", "--dir", "/nowhere/at/all"], "BDK8006", "bdk init"],
     [["validate", "--dir", "package.json"], "BDK8006", "not a folder"],
     [
@@ -141,6 +140,15 @@ describe("mistakes on the command line exit 2, with code and suggestion", () => 
     expect(stdout).toBe("");
     expect(exitCode).toBe(2);
   });
+
+  test.each([[["run", "-m", "x", "--json", "--text"]], [["validate", "--json", "--format", "github"]]])(
+    "bdk %j asks for two things",
+    async (args) => {
+      const { code, stdout } = await bdk(args);
+      expect(JSON.parse(stdout)).toMatchObject({ ok: false, diagnostics: [{ code: "BDK8005", help: "choose one" }] });
+      expect(code).toBe(2);
+    },
+  );
 
   test("with --json, as data on stdout", async () => {
     const { code, stdout, stderr } = await bdk(["validate", "--tpyes", "--json"]);

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bdk, copyProject, linkModules, temporaryFolder } from "./bdk.js";
@@ -69,7 +69,7 @@ describe("bdk validate", () => {
 
   test("--types finds what only types can tell", async () => {
     const dir = await copyProject("pr-approver");
-    await writeFile(join(dir, "bot/lib/wrong.ts"), "export const count: number = 'three';\n");
+    await writeProject(dir, { "bot/tools/wrong.ts": toolFile("() => count", "const count: number = 'three';") });
     const [without, withTypes] = await Promise.all([
       bdk(["validate", "--dir", dir, "--json"]),
       bdk(["validate", "--dir", dir, "--types", "--json"]),
@@ -77,7 +77,7 @@ describe("bdk validate", () => {
     expect(without.code).toBe(0);
     expect(withTypes.code).toBe(1);
     const { diagnostics } = JSON.parse(withTypes.stdout) as { diagnostics: JsonDiagnostic[] };
-    expect(diagnostics).toMatchObject([{ severity: "error", file: "bot/lib/wrong.ts", line: 1 }]);
+    expect(diagnostics).toMatchObject([{ severity: "error", file: "bot/tools/wrong.ts", line: 2 }]);
   });
 });
 

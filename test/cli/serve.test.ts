@@ -28,6 +28,17 @@ describe("bdk serve", () => {
     expect(server.lines.length).toBe(1);
   });
 
+  test("GET /v1/info is what bdk info --json prints, findings included", async () => {
+    const dir = await copyProject("pr-approver");
+    await writeProject(dir, { "bot/tool/lost.ts": toolFile("() => 1") });
+    const server = await startBdk(["serve", "--dir", dir, "--port", "0", "--json"]);
+    const { agents } = await server.line(listening);
+    const served = await (await fetch(`${agents[0]?.url}/v1/info`)).json();
+    const { stdout } = await bdk(["info", "--dir", dir, "--json"]);
+    expect(served).toEqual(JSON.parse(stdout));
+    expect(served).toMatchObject({ agents: [{ diagnostics: [{ severity: "warning", file: "bot/tool" }] }] });
+  });
+
   test("--mode single serves at the root; flags win over variables", async () => {
     const dir = await copyProject("pr-approver");
     const server = await startBdk(["serve", "--dir", dir, "--port", "0", "--mode", "single", "--no-playground"], {
