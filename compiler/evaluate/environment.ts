@@ -77,7 +77,8 @@ function settle(
     if (isSound(first, bare) && first?.facts !== undefined) {
       const merged = mergeFacts(entry.kind, first.facts, sound ?? first.facts, marks);
       facts.set(key, merged.facts);
-      if (definition !== undefined) diagnostics.push(...merged.fixed.map((field) => fixedField(definition, field)));
+      if (definition !== undefined)
+        diagnostics.push(...fixedFields(merged.fixed).map((field) => fixedField(definition, field)));
     } else if (sound !== undefined) {
       facts.set(key, mergeFacts(entry.kind, sound, sound, marks).facts);
       deferred.add(key);
@@ -148,6 +149,11 @@ function numberSentinel(name: string): string {
   let sum = 7;
   for (const character of name) sum = (sum * 31 + character.charCodeAt(0)) % 9_000;
   return String(41_000 + sum);
+}
+
+/** Whole fields: further in, a path may be made of what the environment was said to hold. */
+function fixedFields(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths.map((path) => path.split(".", 1)[0] ?? path))];
 }
 
 function fixedField(definition: Definition, field: string): Diagnostic {

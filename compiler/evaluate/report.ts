@@ -138,6 +138,6 @@ function placesOf(failure: Failure, module: string | undefined, { tracer, root }
 function suspectLine(root: string, module: string, { kind }: Failure): number {
   if (kind !== "timeout") return 1;
   const lines = readFileSync(path.join(root, module), "utf8").split("\n");
-  const found = lines.findIndex((line) => /^\S.*\bawait\b|^(?:while|for)\b/.test(line));
+  const found = lines.findIndex((line) => /^(?:\S.*)?\bawait\b|^(?:while|for)\b/.test(line));
   return found < 0 ? 1 : found + 1;
 }

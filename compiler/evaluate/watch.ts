@@ -33,6 +33,9 @@ export class Watch {
       throw error;
     } finally {
       this.open.pop();
+      // Back in the module that imported it: should the process die now, that one was at work.
+      const outer = this.open.at(-1);
+      if (outer !== undefined) this.tell(outer);
     }
     if (!(result instanceof Promise)) return result;
     this.pending.push(key);
@@ -137,6 +140,8 @@ function words(error: unknown): { readonly message: string; readonly stack: stri
 
 function withCauses(error: Error): string {
   const own =
-    error.name === "Error" || error.message.startsWith(error.name) ? error.message : `${error.name}: ${error.message}`;
+    error.name === "Error" || error instanceof ExitAtLoad || error.message.startsWith(error.name)
+      ? error.message
+      : `${error.name}: ${error.message}`;
   return error.cause instanceof Error ? `${own} (cause: ${withCauses(error.cause)})` : own;
 }

@@ -11,7 +11,10 @@ export function checkJsonSchema(schema: object, field: string): readonly Problem
     /"\$schema":"[^"]*20(?:19-09|20-12)/.test(words) || /"(?:\$defs|prefixItems|unevaluatedProperties)":/.test(words);
   const ajv = recent ? new Ajv2020(options) : new Ajv(options);
   if (!ajv.validateSchema(schema)) {
-    return (ajv.errors ?? []).slice(0, 5).map(({ instancePath, message = "is not valid" }) => {
+    // Where one of several forms would do, ajv also says that none of them did, once for each.
+    const byPlace = new Map((ajv.errors ?? []).map((error) => [error.instancePath, error]));
+    for (const error of ajv.errors ?? []) if (error.keyword === "enum") byPlace.set(error.instancePath, error);
+    return [...byPlace.values()].slice(0, 5).map(({ instancePath, message = "is not valid" }) => {
       const inner = instancePath.split("/").filter(Boolean).join(".");
       const path = inner === "" ? field : `${field}.${inner}`;
       return {
