@@ -9,6 +9,7 @@ import path from "node:path";
 import type { BuildContext, BuildFailure, BuildOptions, BuildResult } from "esbuild";
 import type { Diagnostic, Result } from "../diagnostics/diagnostic.js";
 import { type Adjustments, adjust } from "./adjust.js";
+import { computedImports } from "./computed-imports.js";
 import { entrySource, guardedEntrySource, type LinkedModule } from "./entry.js";
 import { type InstalledPackage, packageFolder } from "./package-folder.js";
 import { linkError, linkWarning, type NameFile } from "./problems.js";
@@ -120,6 +121,7 @@ export function createLinker({ root: folder, incremental = false }: LinkerOption
         ...adjustments.diagnostics,
       ];
       const linked = "outputFiles" in result ? read(result, state, adjustments, nameFile, modules) : undefined;
+      if (linked !== undefined && mode === "flat") diagnostics.push(...computedImports(linked.code));
       return { value: result.errors.length > 0 ? undefined : linked, diagnostics };
     },
     async close() {
