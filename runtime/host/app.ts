@@ -43,7 +43,7 @@ export function createApp(host: HttpHost): FastifyInstance {
   app.decorateRequest("bdkMount", null);
   app.decorateRequest("bdkCaller", null);
   readJsonOnly(app);
-  addSecurityHeaders(app);
+  addSecurityHeaders(app, host);
   handleErrors(app, host, table);
   if (host.hasDocs) docsRoutes(app, host);
   if (host.isMulti) {

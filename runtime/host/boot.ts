@@ -8,6 +8,7 @@ import { type BootFlags, bootHelp, readBootFlags, UsageError } from "./flags.js"
 import { createHostWith, type Host, openLog } from "./index.js";
 import { captureConsole, type HostLog } from "./log.js";
 import { renderStack } from "./stack.js";
+import { surviveProjectCode } from "./survive.js";
 
 export type { BootInput } from "./boot-input.js";
 
@@ -56,14 +57,8 @@ async function load(input: BootInput): Promise<AgentBundle["definitions"]> {
   try {
     return await input.load();
   } catch (error) {
-    throw new StartupError(`the project's code failed to load\n${renderStack(error)}`, { cause: error });
+    throw new StartupError(`the project's code failed to load\n${renderStack(error)}`);
   }
-}
-
-/** A promise that a tool forgot, or a timer that throws, must not take the other sessions down. */
-function surviveProjectCode(log: HostLog): void {
-  process.on("unhandledRejection", (reason) => log.error("unhandled rejection", reason));
-  process.on("uncaughtException", (error) => log.error("uncaught exception", error));
 }
 
 /** The first signal closes gracefully; the second one ends the process at once. */

@@ -3,6 +3,13 @@ import type { Manifest } from "../manifest/schema.js";
 /** A start that the operator can mend; told as it is, without a stack trace. */
 export class StartupError extends Error {
   override readonly name = "StartupError";
+  /** The system's code, when an address could not be used: `EADDRINUSE`, … */
+  readonly code: string | undefined;
+
+  constructor(message: string, code?: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
 /** Names that the manifest requires and the environment lacks; an empty value counts as absent. */

@@ -15,12 +15,7 @@ export function toolRoutes(app: FastifyInstance, host: HttpHost): void {
     const body = readBody(request);
     const sessionId = readString(body, "sessionId");
     const continuationToken = readString(body, "continuationToken");
-    if (sessionId !== undefined && continuationToken !== undefined) {
-      throw new RuntimeError("invalid_request", '"sessionId" and "continuationToken" exclude each other');
-    }
-    const agent = agentOf(request);
-    refuseAgentExecution(agent.generation.agent, toolName);
-    const outcome = await agent.sessions.callTool(callerOf(request), {
+    const outcome = await agentOf(request).sessions.callTool(callerOf(request), {
       toolName,
       input: body.input === undefined ? {} : body.input,
       ...(sessionId !== undefined && { sessionId }),
@@ -56,16 +51,6 @@ async function checkBinding(request: Parameters<typeof agentOf>[0]): Promise<voi
   if (sessionId !== undefined) await agentOf(request).sessions.get(callerOf(request), sessionId);
   if (continuationToken !== undefined && !/^[^:]+:.+$/.test(continuationToken)) {
     throw new RuntimeError("invalid_continuation_token", "a continuation token is written <channelId>:<key>");
-  }
-}
-
-function refuseAgentExecution(agent: AgentManifest, toolName: string): void {
-  const tool = agent.tools.find((each) => each.name === toolName);
-  if (tool?.execution === "agent") {
-    throw new RuntimeError(
-      "invalid_request",
-      `"${toolName}" runs where the agent runs; only server tools can be called here`,
-    );
   }
 }
 

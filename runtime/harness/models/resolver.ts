@@ -1,14 +1,13 @@
 import { RuntimeError } from "../../errors.js";
 import type { Sections } from "../../host/sections.js";
 import type { Harness, HarnessResolver } from "../harness.js";
+import { createOfflineHarness } from "../offline/offline.js";
 import { type ModelName, parseModelId, providers } from "./model-id.js";
 import type { ModelSection } from "./section.js";
 
 export interface HarnessResolverOptions {
   readonly sections: Sections;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The built-in model without a network. */
-  readonly offline: () => Harness | Promise<Harness>;
 }
 
 type ProviderModel = Exclude<ModelName, { provider: "offline" }>;
@@ -16,6 +15,7 @@ type ProviderModel = Exclude<ModelName, { provider: "offline" }>;
 /** Chooses the harness of a model: the built-in offline one, or a provider whose section was linked. Decision 18. */
 export function createHarnessResolver(options: HarnessResolverOptions): HarnessResolver {
   const { sections, environment } = options;
+  const offline = createOfflineHarness();
   const harnesses = new Map<string, Promise<Harness>>();
 
   const missing = (name: ProviderModel): string | undefined => {
@@ -51,7 +51,7 @@ export function createHarnessResolver(options: HarnessResolverOptions): HarnessR
   return {
     async resolve(model) {
       const name = parseModelId(model.id);
-      if (name.provider === "offline") return options.offline();
+      if (name.provider === "offline") return offline;
       const problem = missing(name);
       if (problem !== undefined) throw new RuntimeError("model_unavailable", `${model.id}: ${problem}`);
       const known = harnesses.get(model.id);

@@ -1,0 +1,52 @@
+import type { HarnessResolver } from "../harness/harness.js";
+import type { AgentMount } from "../http/context.js";
+import { openAgentSessions } from "../storage/agent-sessions.js";
+import type { Generation } from "./generation.js";
+import type { HostLog } from "./log.js";
+import type { Sections } from "./sections.js";
+
+/** One agent with its sessions and the code they run on. */
+export interface ServedAgent extends AgentMount {
+  /** New turns and direct calls run on this code from now on. */
+  swap(next: Generation): void;
+  /** Takes up what an earlier process left. */
+  recover(): Promise<void>;
+  /** Lets turns settle up to a limit in milliseconds (default 10 s), flushes, and releases the store. */
+  close(graceMs?: number): Promise<void>;
+}
+
+export interface OpenAgentOptions {
+  readonly slug: string;
+  readonly generation: Generation;
+  /** The agent's own folder below the state root. */
+  readonly stateRoot: string;
+  readonly harnesses: HarnessResolver;
+  readonly sections: Sections;
+  readonly log: HostLog;
+}
+
+/** Opens an agent's sessions over the file store. */
+export async function openAgent(options: OpenAgentOptions): Promise<ServedAgent> {
+  const { slug, stateRoot, harnesses, sections, log } = options;
+  let current = options.generation;
+  const sessions = await openAgentSessions({
+    slug,
+    stateRoot,
+    generation: () => current,
+    harnesses,
+    sections,
+    log: (level, message) => log[level](message),
+  });
+  return {
+    slug,
+    sessions,
+    get generation() {
+      return current;
+    },
+    swap: (next) => {
+      current = next;
+    },
+    recover: () => sessions.recover(),
+    close: (graceMs) => sessions.close(graceMs),
+  };
+}
