@@ -19,7 +19,11 @@ export interface Git {
 /** Set inside git hooks, and then about another index or folder than the one asked for. */
 const hookVariables = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY"];
 
-/** Opens the repository that holds `folder`; undefined when none does, or git is not installed. */
+/**
+ * Opens the repository that holds `folder`; undefined when none does.
+ *
+ * @throws {GitError} when git can't be started
+ */
 export async function openGit(folder: string): Promise<Git | undefined> {
   const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => git(folder, args, env);
   const found = await run(["rev-parse", "--show-toplevel", "--show-prefix"]).catch(expectGitError);
@@ -49,15 +53,21 @@ export async function openGit(folder: string): Promise<Git | undefined> {
   };
 }
 
-/** Git said no, or is not there: an answer. Anything else is ours. */
+/** Git said no, which is an answer. */
 function expectGitError(error: unknown): undefined {
-  if (error instanceof GitError) return undefined;
+  if (error instanceof GitError && error.started) return undefined;
   throw error;
 }
 
 /** Git ended with another code than 0, or could not be started. */
 export class GitError extends Error {
   override readonly name = "GitError";
+  readonly started: boolean;
+
+  constructor(message: string, started: boolean) {
+    super(message);
+    this.started = started;
+  }
 }
 
 function git(cwd: string, args: readonly string[], extra: NodeJS.ProcessEnv): Promise<string> {
@@ -67,7 +77,9 @@ function git(cwd: string, args: readonly string[], extra: NodeJS.ProcessEnv): Pr
     const options = { cwd, env: { ...env, ...extra }, maxBuffer: 256 * 1024 * 1024 };
     execFile("git", [...args], options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
-      else reject(new GitError(stderr.trim() === "" ? error.message : stderr.trim()));
+      else if (typeof error.code === "number") {
+        reject(new GitError(stderr.trim() === "" ? `git ${args[0]} failed` : stderr.trim(), true));
+      } else reject(new GitError(`git cannot be started: ${error.message}`, false));
     });
   });
 }

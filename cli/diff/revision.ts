@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -72,8 +72,16 @@ function compiledWarning(revision: string): Diagnostic {
   });
 }
 
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** The temporary copy is gone afterwards, also when Ctrl-C ends the command. */
 async function compileCommit(git: Git, commit: string, compile: RevisionOptions["compile"]): Promise<Manifest> {
   const temporary = await mkdtemp(join(tmpdir(), "bdk-diff-"));
+  const interrupted = () => {
+    rmSync(temporary, { recursive: true, force: true });
+    process.exit(130);
+  };
+  for (const signal of signals) process.once(signal, interrupted);
   try {
     // The folder keeps the repository's name: a project without a package name takes its own from it.
     const copy = join(temporary, "tree", basename(git.top));
@@ -81,6 +89,7 @@ async function compileCommit(git: Git, commit: string, compile: RevisionOptions[
     await linkModules(git, commit, copy);
     return await compile(join(copy, git.prefix));
   } finally {
+    for (const signal of signals) process.removeListener(signal, interrupted);
     await rm(temporary, { recursive: true, force: true });
   }
 }

@@ -5,7 +5,7 @@ import type { Manifest } from "../../runtime/manifest/schema.js";
 import { compileProject } from "../compile-project.js";
 import { CommandFailure, exit, usageFailure } from "../exit.js";
 import type { Terminal } from "../ui/terminal.js";
-import { openGit } from "./git.js";
+import { GitError, openGit } from "./git.js";
 import { readManifestFile } from "./manifest-file.js";
 import { readRevision } from "./revision.js";
 
@@ -39,7 +39,10 @@ export async function readSide(argument: string, options: SideOptions): Promise<
     if (!isProject(path) && isFile(built)) return { manifest: readManifestFile(built), warnings: [] };
     return { manifest: await compile(path), warnings: [] };
   }
-  const git = await openGit(options.project);
+  const git = await openGit(options.project).catch((error: unknown) => {
+    if (!(error instanceof GitError)) throw error;
+    throw usageFailure("revisionUnreadable", { message: `"${argument}" is no path, and ${error.message}` });
+  });
   const commit = await git?.commit(argument);
   if (git === undefined || commit === undefined) throw nothingThere(argument, git !== undefined);
   const { project: _project, terminal: _terminal, silent: _silent, ...rest } = options;

@@ -21,7 +21,10 @@ export function equal(before: unknown, after: unknown, tolerate?: Tolerance, key
     return before.length === after.length && before.every((item, index) => equal(item, after[index], tolerate, key));
   }
   if (isObject(before) && isObject(after)) {
-    return unionKeys(before, after).every((name) => equal(own(before, name), own(after, name), tolerate, name));
+    const holds = (name: string) => equal(own(before, name), own(after, name), tolerate, name);
+    return (
+      Object.keys(before).every(holds) && Object.keys(after).every((name) => Object.hasOwn(before, name) || holds(name))
+    );
   }
   return tolerate?.(key, before, after) ?? false;
 }

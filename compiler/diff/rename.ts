@@ -19,27 +19,71 @@ const fewTokens = 6;
 const maxScored = 40_000;
 
 /**
- * Which removed entries live on under another name, as `[before, after]` keys. Symmetric: swapping the sides swaps the
- * pairs and nothing else.
+ * Which removed entries live on under another name, as `[before, after]` keys: first those that the same package brings
+ * under another namespace, then those with equal content, then the most similar ones. Symmetric: swapping the sides
+ * swaps the pairs and nothing else.
  */
 export function matchRenames(removed: readonly Candidate[], added: readonly Candidate[]): ReadonlyMap<string, string> {
-  const similar = removed.length * added.length <= maxScored;
-  const [old, now] = [removed.map(prepare), added.map(prepare)];
-  const scored = old.flatMap((before) =>
-    now.flatMap((after) => {
-      const score = likeness(before, after, similar);
+  const pairs = new Map<string, string>();
+  const taken = new Set<string>();
+  const pair = (before: string, after: string) => {
+    if (pairs.has(before) || taken.has(after)) return;
+    pairs.set(before, after);
+    taken.add(after);
+  };
+  const left = (candidates: readonly Candidate[], used: { has(key: string): boolean }) =>
+    candidates.filter(({ key }) => !used.has(key));
+  for (const identity of [mountedAs, contentOf]) {
+    pairEqual(left(removed, pairs), left(added, taken), identity, pair);
+  }
+  pairSimilar(left(removed, pairs).map(prepare), left(added, taken).map(prepare), pair);
+  return pairs;
+}
+
+type Pair = (before: string, after: string) => void;
+
+function mountedAs(candidate: Candidate): string | undefined {
+  const { package: from, short } = candidate;
+  return from === undefined || short === undefined ? undefined : `${from}\n${short}`;
+}
+
+function contentOf(candidate: Candidate): string | undefined {
+  return candidate.content === undefined ? undefined : canonical(candidate.content);
+}
+
+/** Of several with one identity, the nth goes with the nth, in order of their keys. */
+function pairEqual(
+  removed: readonly Candidate[],
+  added: readonly Candidate[],
+  identity: (candidate: Candidate) => string | undefined,
+  pair: Pair,
+): void {
+  const waiting = new Map<string, string[]>();
+  for (const candidate of inOrder(added)) {
+    const name = identity(candidate);
+    if (name !== undefined) waiting.set(name, [...(waiting.get(name) ?? []), candidate.key]);
+  }
+  for (const candidate of inOrder(removed)) {
+    const name = identity(candidate);
+    const after = name === undefined ? undefined : waiting.get(name)?.shift();
+    if (after !== undefined) pair(candidate.key, after);
+  }
+}
+
+function inOrder(candidates: readonly Candidate[]): Candidate[] {
+  return [...candidates].sort((a, b) => byBytes(a.key, b.key));
+}
+
+function pairSimilar(removed: readonly Prepared[], added: readonly Prepared[], pair: Pair): void {
+  if (removed.length * added.length > maxScored) return;
+  const scored = removed.flatMap((before) =>
+    added.flatMap((after) => {
+      const score = likeness(before, after);
       return score >= threshold ? [{ before: before.key, after: after.key, score }] : [];
     }),
   );
   scored.sort((a, b) => b.score - a.score || byBytes(tie(a.before, a.after), tie(b.before, b.after)));
-  const pairs = new Map<string, string>();
-  const taken = new Set<string>();
-  for (const { before, after } of scored) {
-    if (pairs.has(before) || taken.has(after)) continue;
-    pairs.set(before, after);
-    taken.add(after);
-  }
-  return pairs;
+  for (const { before, after } of scored) pair(before, after);
 }
 
 function tie(before: string, after: string): string {
@@ -47,7 +91,6 @@ function tie(before: string, after: string): string {
 }
 
 interface Prepared extends Candidate {
-  readonly text: string | undefined;
   readonly tokens: ReadonlyMap<string, number>;
   readonly count: number;
 }
@@ -59,10 +102,10 @@ function prepare(candidate: Candidate): Prepared {
     tokens.set(token, (tokens.get(token) ?? 0) + 1);
     count += 1;
   });
-  const text = candidate.content === undefined ? undefined : canonical(candidate.content);
-  return { ...candidate, text, tokens, count };
+  return { ...candidate, tokens, count };
 }
 
+/** Words of texts, and every key and plain value with its place. */
 function collect(value: unknown, path: string, add: (token: string) => void): void {
   if (typeof value === "string") {
     for (const word of value.split(/\s+/)) if (word !== "") add(word);
@@ -76,13 +119,9 @@ function collect(value: unknown, path: string, add: (token: string) => void): vo
   } else if (value !== undefined) add(`${path}=${String(value)}`);
 }
 
-/** 0 to 1: Dice's coefficient over words and facts; 1 for equal content or the same contribution of the same package. */
-function likeness(before: Prepared, after: Prepared, similar: boolean): number {
-  const sibling = before.package === after.package;
-  if (sibling && before.package !== undefined && before.short !== undefined && before.short === after.short) return 1;
-  if (before.text === undefined || after.text === undefined) return 0;
-  if (before.text === after.text) return 1;
-  if (!similar || !sibling || before.count < fewTokens || after.count < fewTokens) return 0;
+/** Dice's coefficient over words and facts, 0 to 1. Entries of two packages are never merely similar. */
+function likeness(before: Prepared, after: Prepared): number {
+  if (before.package !== after.package || before.count < fewTokens || after.count < fewTokens) return 0;
   let common = 0;
   for (const [token, count] of before.tokens) common += Math.min(count, after.tokens.get(token) ?? 0);
   return (2 * common) / (before.count + after.count);

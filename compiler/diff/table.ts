@@ -21,7 +21,7 @@ import { builtins, offered } from "./rules/builtins.js";
 import { effect } from "./rules/effect.js";
 import { execution, timeout, validation } from "./rules/execution.js";
 import { contents, files, size } from "./rules/files.js";
-import { parts } from "./rules/instructions.js";
+import { parts, wholeText } from "./rules/instructions.js";
 import { local } from "./rules/local.js";
 import { model } from "./rules/model.js";
 import { names } from "./rules/names.js";
@@ -208,7 +208,7 @@ export const agentFields: FieldRules<AgentManifest> = {
   local,
 };
 
-export const instructionFields: FieldRules<AgentManifest["instructions"]> = { text: text("text"), parts };
+export const instructionFields: FieldRules<AgentManifest["instructions"]> = { text: wholeText, parts };
 
 function connection(list: "mcpConnections" | "hostConnections"): EntryKind<ConnectionEntry> {
   const where = (entry: ConnectionEntry) =>

@@ -195,6 +195,14 @@ describe("bdk diff of a project", () => {
     expect(stderr).toContain("BDK5106");
   });
 
+  test("says so when git is not installed", async () => {
+    const { top } = await repository();
+    const { code, stderr } = await bdk(["diff", "HEAD", "."], { cwd: top, env: { PATH: join(top, "empty") } });
+    expect(code).toBe(2);
+    expect(stderr).toContain("BDK5105");
+    expect(stderr).toContain("git cannot be started");
+  });
+
   test("refuses a revision in which the project did not exist, and one that looks like an option", async () => {
     const { top } = await repository();
     const young = join(top, "young");

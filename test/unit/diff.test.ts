@@ -138,6 +138,7 @@ describe("an extension upgrade", () => {
     Object.assign(first(agent.extensions), upgraded, { contributes: ["tool:ci__job_log"] });
     Object.assign(agent.tools[1] ?? {}, { effect: "write" });
     agent.tools.splice(2, 1);
+    agent.instructions.text += "Read the log first.\n";
   });
   const changes = diff(example(), after);
 
@@ -153,7 +154,14 @@ describe("an extension upgrade", () => {
       ["risky", "tool:ci__job_log", { before: "@acme/ci@1.2.0", after: "@acme/ci@2.0.0" }],
       ["compatible", "extension:ci", { before: "@acme/ci@1.2.0", after: "@acme/ci@2.0.0" }],
       ["compatible", "extension:ci", { before: "@acme/ci@1.2.0", after: "@acme/ci@2.0.0" }],
+      ["compatible", "instructions", undefined],
     ]);
+  });
+
+  it("is named where it has a part in the instructions", () => {
+    expect(changes.find((each) => each.entry === "instructions")?.message).toBe(
+      "text changed; it has a part of @acme/ci@1.2.0 → @acme/ci@2.0.0",
+    );
   });
 
   it("is one mount under another name when the namespace changes", () => {

@@ -16,6 +16,20 @@ const fields: FieldRules<Part> = {
   package: packageVersion,
 };
 
+/** `instructions.text`: a line diff, and which upgraded packages have a part in it. */
+export function wholeText(
+  before: Instructions["text"],
+  after: Instructions["text"],
+  scene: Scene<Instructions>,
+): Finding[] {
+  const upgrades = pairByKey(scene.before.parts, scene.after.parts, (part) => part.source).flatMap((pair) => {
+    const [old, now] = [pair.before?.package, pair.after?.package];
+    return old === now ? [] : [`${old ?? "new"} → ${now ?? "gone"}`];
+  });
+  const whose = upgrades.length === 0 ? "" : `; it has a part of ${[...new Set(upgrades)].join(", ")}`;
+  return text("text")(before, after, scene).map((finding) => ({ ...finding, message: `${finding.message}${whose}` }));
+}
+
 /** `instructions.parts`: the files that the text is composed of, by source. A part has its own text when the whole is dynamic. */
 export function parts(
   before: readonly Part[],
