@@ -7,8 +7,9 @@
 import { realpathSync } from "node:fs";
 import path from "node:path";
 import type { BuildContext, BuildFailure, BuildOptions, BuildResult } from "esbuild";
-import type { Diagnostic, Result } from "../diagnostics/diagnostic.js";
+import { type Diagnostic, hasErrors, type Result } from "../diagnostics/diagnostic.js";
 import { type Adjustments, adjust } from "./adjust.js";
+import { awaitedRequires } from "./awaited-requires.js";
 import { computedImports } from "./computed-imports.js";
 import { entrySource, guardedEntrySource, type LinkedModule } from "./entry.js";
 import { type InstalledPackage, packageFolder } from "./package-folder.js";
@@ -121,8 +122,12 @@ export function createLinker({ root: folder, incremental = false }: LinkerOption
         ...adjustments.diagnostics,
       ];
       const linked = "outputFiles" in result ? read(result, state, adjustments, nameFile, modules) : undefined;
-      if (linked !== undefined && mode === "flat") diagnostics.push(...computedImports(linked.code));
-      return { value: result.errors.length > 0 ? undefined : linked, diagnostics };
+      if (linked === undefined || result.errors.length > 0) return { value: undefined, diagnostics };
+      if (mode === "flat") {
+        const inputs = "metafile" in result ? (result.metafile?.inputs ?? {}) : {};
+        diagnostics.push(...computedImports(linked.code), ...(await awaitedRequires(root, inputs, nameFile)));
+      }
+      return { value: hasErrors(diagnostics) ? undefined : linked, diagnostics };
     },
     async close() {
       await context?.build.dispose();

@@ -48,7 +48,7 @@ export function linkError(message: Message, nameFile: NameFile): Diagnostic {
   const syntax = isSyntaxError(message.text);
   return diagnostic(syntax ? "syntaxError" : "linkFailed", {
     message: message.text,
-    notes: message.notes.map((note) => note.text),
+    notes: notesOf(message),
     ...place,
   });
 }
@@ -59,7 +59,7 @@ export function linkWarning(message: Message, nameFile: NameFile): Diagnostic | 
   if (at === undefined || at.file.startsWith("node_modules/") || at.file.startsWith("bdk:")) return undefined;
   // The definitions' modules are imported whole; analysis has already said which lack a default export.
   if (message.id === "import-is-undefined" && at.file === "") return undefined;
-  return diagnostic("linkWarning", { message: message.text, at, notes: message.notes.map((note) => note.text) });
+  return diagnostic("linkWarning", { message: message.text, at, notes: notesOf(message) });
 }
 
 function unresolvedImport(specifier: string, message: Message, place: { readonly at?: Span }): Diagnostic {
@@ -93,6 +93,11 @@ function unresolvedImport(specifier: string, message: Message, place: { readonly
     help: `add it to package.json: npm install ${name}`,
     ...place,
   });
+}
+
+/** What esbuild adds, but for what it tells of our own plugin. */
+function notesOf({ notes }: Message): readonly string[] {
+  return notes.map((note) => note.text).filter((text) => !text.startsWith("The plugin "));
 }
 
 /** Our own subpaths are aliases of files: the name that the project wrote stands in the line. */

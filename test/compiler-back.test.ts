@@ -1,0 +1,226 @@
+/** What the back of the compiler promises: the same bytes anywhere, nothing of the builder's machine, and honest caches. */
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { hasErrors } from "../compiler/diagnostics/diagnostic.js";
+import { type CompileOptions, type CompileResult, compile, createCompiler } from "../compiler/index.js";
+import { manifestJsonSchema } from "../compiler/manifest/json-schema.js";
+import { loadProject } from "../runtime/host/load.js";
+import { renderStack } from "../runtime/host/stack.js";
+
+const repository = fileURLToPath(new URL("..", import.meta.url));
+const projects = path.join(repository, "fixtures/projects");
+const workshop = mkdtempSync(path.join(tmpdir(), "bdk-back-"));
+afterAll(() => rmSync(workshop, { recursive: true, force: true }));
+
+const tool = (description: string, before = "") =>
+  `import { defineTool } from "@cursor/bdk/tools";\n${before}export default defineTool({ description: ${description}, execute: () => null });\n`;
+
+/** Writes a project of its own into the workshop. */
+function project(name: string, files: Readonly<Record<string, string>>): string {
+  const dir = path.join(workshop, name);
+  const all = {
+    "package.json": `{ "name": "${path.basename(name)}", "type": "module" }`,
+    "bot/agent.ts": 'import { defineAgent } from "@cursor/bdk";\nexport default defineAgent({ model: "offline" });\n',
+    "bot/instructions.md": "Be brief.\n",
+    ...files,
+  };
+  for (const [file, text] of Object.entries(all)) {
+    mkdirSync(path.dirname(path.join(dir, file)), { recursive: true });
+    writeFileSync(path.join(dir, file), text);
+  }
+  return dir;
+}
+
+const build = (dir: string, options: CompileOptions = {}) => compile(dir, { cache: false, ...options });
+const agentOf = (result: CompileResult) => {
+  const agent = result.manifest?.agents[0];
+  if (agent === undefined) throw new Error(result.diagnostics.map(({ message }) => message).join("\n"));
+  return agent;
+};
+const texts = ({ bundle }: CompileResult) =>
+  (bundle?.files ?? []).map(({ path: name, contents }) => ({ name, text: Buffer.from(contents).toString("latin1") }));
+
+describe("output", () => {
+  const copies = ["a/pr-approver", "somewhere/else/entirely/pr-approver"].map((place) =>
+    path.join(workshop, "copies", place),
+  );
+
+  it("is the same bytes from any folder, in whatever order the folders list their files", async () => {
+    const files = readdirSync(path.join(projects, "pr-approver"), { recursive: true, withFileTypes: true })
+      .filter((each) => each.isFile() && each.name !== "tsconfig.json" && !each.parentPath.includes("node_modules"))
+      .map((each) => path.relative(path.join(projects, "pr-approver"), path.join(each.parentPath, each.name)));
+    for (const [index, copy] of copies.entries()) {
+      for (const file of index === 0 ? files : [...files].reverse())
+        cpSync(path.join(projects, "pr-approver", file), path.join(copy, file));
+    }
+    const [first, second] = await Promise.all(copies.map((copy) => build(copy)));
+    if (first === undefined || second === undefined) throw new Error("two results were expected");
+    expect(first.diagnostics).toEqual([]);
+    expect(second.manifest).toEqual(first.manifest);
+    expect(texts(second)).toEqual(texts(first));
+    for (const { name, text } of texts(first)) {
+      for (const secret of [workshop, repository, tmpdir()])
+        expect(text.includes(secret), `${secret} in ${name}`).toBe(false);
+    }
+  });
+
+  it("fits the published schema", async () => {
+    const ajv = new Ajv2020({ strict: false });
+    const validate = ajv.compile(manifestJsonSchema());
+    for (const name of readdirSync(projects)) {
+      if (name.includes(".")) continue;
+      const { manifest, diagnostics } = await build(path.join(projects, name), { until: "manifest" });
+      expect(hasErrors(diagnostics), JSON.stringify(diagnostics)).toBe(false);
+      expect(validate(manifest), `${name}: ${JSON.stringify(validate.errors)}`).toBe(true);
+      expect(Object.keys(manifest ?? {})).toEqual(Object.keys(manifest ?? {}).sort());
+    }
+  });
+});
+
+describe("environment", () => {
+  const saved = { ...process.env };
+  afterEach(() => {
+    process.env = { ...saved };
+  });
+  const secret = "s3cr3t-of-the-builder";
+
+  it("hides the builder's environment, and marks what depends on it", async () => {
+    process.env.TEAM = secret;
+    process.env.DB_URL = secret;
+    const dir = project("hidden", {
+      "bot/instructions.ts":
+        'import { defineInstructions } from "@cursor/bdk";\nexport default defineInstructions({ markdown: `You help ${process.env.TEAM}.` });\n',
+      "bot/tools/fixed.ts": tool('"Is fixed."'),
+      "bot/tools/named.ts": tool('`Asks ${process.env.TEAM ?? "us"}.`'),
+    });
+    rmSync(path.join(dir, "bot/instructions.md"));
+    const result = await build(dir);
+    expect(result.diagnostics).toEqual([]);
+    expect(agentOf(result).instructions.text).toEqual({ dynamic: true });
+    expect(agentOf(result).tools.map(({ description }) => description)).toEqual(["Is fixed.", { dynamic: true }]);
+    expect(result.manifest?.env).toEqual({ read: ["TEAM"], required: [] });
+    for (const { name, text } of texts(result)) expect(text.includes(secret), name).toBe(false);
+    const strict = await build(dir, { environment: "strict", until: "manifest" });
+    expect(agentOf(strict).instructions.text).toBe(`You help ${secret}.`);
+  });
+
+  it("leaves to the start what fails only for lack of a variable, and names those that matter", async () => {
+    delete process.env.TOKEN;
+    const dir = project("deferred", {
+      "bot/lib/env.ts":
+        "export const need = (name: string): string => {\n  const value = process.env[name];\n  if (value === undefined) throw new Error(`set ${name}`);\n  return value;\n};\n",
+      "bot/tools/a.ts": tool(
+        '"Needs a token."',
+        'import { need } from "../lib/env.js";\nexport const token = need("TOKEN");\nexport const level = process.env.LEVEL ?? "low";\n',
+      ),
+      "bot/tools/b.ts": tool('"Needs nothing."'),
+      "bot/tools/c.ts": tool(
+        '"Needs a number."',
+        'if (!Number.isInteger(Number(process.env.PORT_COUNT))) throw new Error("PORT_COUNT is no number");\n',
+      ),
+    });
+    const result = await build(dir);
+    expect(result.diagnostics.map(({ code, severity, labels }) => [code, severity, labels[0]?.span.file])).toEqual([
+      ["BDK3005", "warning", "bot/lib/env.ts"],
+      ["BDK3005", "warning", "bot/tools/c.ts"],
+    ]);
+    expect(result.manifest?.env.required).toEqual(["PORT_COUNT", "TOKEN"]);
+    expect(agentOf(result).tools.map(({ name, description }) => [name, description])).toEqual([
+      ["a", "Needs a token."],
+      ["b", "Needs nothing."],
+      ["c", "Needs a number."],
+    ]);
+    const strict = await build(dir, { environment: "strict" });
+    expect(strict.diagnostics.map(({ code, severity }) => [code, severity])).toEqual([
+      ["BDK3001", "error"],
+      ["BDK3001", "error"],
+    ]);
+    expect(strict.diagnostics.flatMap(({ notes = [] }) => notes).join()).toContain("it reads TOKEN, which is not set");
+  });
+
+  it("takes an optional variable whose use fails on odd values at its default", async () => {
+    const dir = project("odd-values", {
+      "bot/tools/a.ts": tool(
+        '"Retries."',
+        'export const retries = JSON.parse(process.env.RETRIES ?? "[1, 2]").length;\nif (retries !== 2) throw new Error("two retries, please");\n',
+      ),
+    });
+    const result = await build(dir);
+    expect(result.diagnostics).toEqual([]);
+    expect(agentOf(result).tools[0]?.description).toBe("Retries.");
+  });
+});
+
+describe("caches", () => {
+  it("give a build that nothing changed for back whole, and see every kind of change", async () => {
+    const dir = project("cached", {
+      "bot/tools/a.ts": tool('"First."'),
+      "bot/lib/unused.txt": "x",
+      "bot/skills/how/SKILL.md": "---\ndescription: How.\n---\n\nSo.\n",
+      "bot/skills/how/more.md": "more",
+    });
+    const cache = path.join(workshop, "cache");
+    const run = () => compile(dir, { cache });
+    const first = await run();
+    expect(first.diagnostics).toEqual([]);
+    const again = await run();
+    expect(again.timings).toEqual({});
+    expect(texts(again)).toEqual(texts(first));
+    const change = async (file: string, text: string) => {
+      writeFileSync(path.join(dir, file), text);
+      const changed = await run();
+      expect(changed.timings.scan, file).toBeGreaterThan(0);
+      return changed;
+    };
+    expect(agentOf(await change("bot/tools/a.ts", tool('"Second."'))).tools[0]?.description).toBe("Second.");
+    expect(agentOf(await change("bot/tools/b.ts", tool('"Third."'))).tools).toHaveLength(2);
+    const sibling = await change("bot/skills/how/more.md", "even more");
+    expect(agentOf(sibling).skills[0]?.files[0]?.bytes).toBe(9);
+    expect((await change("bot/tools/a.ts", "export default (")).manifest).toBeUndefined();
+    expect(agentOf(await change("bot/tools/a.ts", tool('"Fourth."'))).tools[0]?.description).toBe("Fourth.");
+  });
+
+  it("keep a compiler for dev right over many edits", async () => {
+    const dir = project("edited", { "bot/tools/a.ts": tool('"Edit 0."'), "bot/lib/x.ts": "export const x = 0;\n" });
+    const compiler = createCompiler(dir, { environment: "strict", until: "project", cache: false });
+    try {
+      for (let edit = 0; edit < 5; edit += 1) {
+        writeFileSync(path.join(dir, "bot/tools/a.ts"), tool("`Edit ${x}.`", 'import { x } from "../lib/x.js";\n'));
+        writeFileSync(path.join(dir, "bot/lib/x.ts"), `export const x = ${edit};\n`);
+        const result = await compiler.compile();
+        expect(agentOf(result).tools[0]?.description).toBe(`Edit ${edit}.`);
+        const { manifest } = await compiler.compile();
+        expect(manifest?.hash).toBe(result.manifest?.hash);
+      }
+    } finally {
+      await compiler.close();
+    }
+  });
+});
+
+describe("loading", () => {
+  it("names the project's own lines in a stack", async () => {
+    const dir = project("stacks", {
+      "bot/lib/deep.ts": "export function deep(): never {\n  throw new Error('from the depths');\n}\n",
+      "bot/tools/a.ts":
+        'import { defineTool } from "@cursor/bdk/tools";\nimport { deep } from "../lib/deep.js";\n\nexport default defineTool({\n  description: "Fails.",\n  execute() {\n    return deep();\n  },\n});\n',
+    });
+    const { bundle } = await build(dir, { until: "project" });
+    if (bundle === undefined) throw new Error("it should build");
+    const definitions = await loadProject({ ...bundle.project, root: dir });
+    const failing = definitions.stacks?.["tool:a"] as { execute(): unknown } | undefined;
+    let stack = "";
+    try {
+      failing?.execute();
+    } catch (error) {
+      stack = renderStack(error);
+    }
+    expect(stack).toMatch(
+      /^Error: from the depths\n\s+at deep \(bot\/lib\/deep\.ts:2:9\)\n\s+at (?:Object\.)?execute \(bot\/tools\/a\.ts:7:12\)/,
+    );
+  });
+});
