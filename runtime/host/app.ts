@@ -3,6 +3,7 @@ import { RuntimeError } from "../errors.js";
 import { approvalRoutes } from "../http/approvals.js";
 import { docsRoutes, playgroundRoutes } from "../http/assets.js";
 import { findAgent, type HttpHost, requireCaller } from "../http/context.js";
+import { costRoutes } from "../http/cost.js";
 import { discoveryRoutes, healthRoutes } from "../http/discovery.js";
 import { handleErrors, sendError } from "../http/errors.js";
 import { indexRoutes } from "../http/index-page.js";
@@ -62,6 +63,7 @@ export function createApp(host: HttpHost): FastifyInstance {
         sessionRoutes(guarded, host);
         streamRoutes(guarded, host);
         approvalRoutes(guarded);
+        costRoutes(guarded);
         toolRoutes(guarded, host);
         discoveryRoutes(guarded, host);
         ready();

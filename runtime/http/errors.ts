@@ -30,7 +30,7 @@ export function sendError(host: HttpHost, error: unknown, request: FastifyReques
 /** Status and body of an error; nothing of an unexpected error but its kind gets out. */
 export function describeError(error: unknown): { readonly status: number; readonly body: Record<string, unknown> } {
   if (error instanceof RuntimeError) return { status: error.status, body: error.toBody() };
-  const status = isFrameworkError(error) ? (error.statusCode ?? 500) : 500;
+  const status = statusOf(error);
   if (!isFrameworkError(error) || status >= 500) {
     return { status: 500, body: { ok: false, error: "internal", message: "the server failed; its log says why" } };
   }
@@ -39,6 +39,12 @@ export function describeError(error: unknown): { readonly status: number; readon
 
 function isFrameworkError(error: unknown): error is FastifyError {
   return error instanceof Error && "statusCode" in error && typeof error.statusCode === "number";
+}
+
+/** A path part longer than the router reads names nothing, like any other part that nothing is named. */
+function statusOf(error: unknown): number {
+  if (!isFrameworkError(error)) return 500;
+  return error.code === "FST_ERR_MAX_PARAM_LENGTH" ? 404 : (error.statusCode ?? 500);
 }
 
 function codeOf(status: number): ErrorCode {
@@ -52,6 +58,8 @@ function frameworkMessage(error: FastifyError): string {
   switch (error.code) {
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return "send the body as application/json";
+    case "FST_ERR_MAX_PARAM_LENGTH":
+      return "no such route";
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return "the body is too large";
     default:

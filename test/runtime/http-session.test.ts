@@ -157,3 +157,20 @@ test("files of a message reach the workspace", async () => {
   const events = await readEvents(base, sessionId);
   expect(events.find((event) => event.type === "message.received")).toMatchObject({ data: { files: ["notes/a.md"] } });
 });
+
+test("cost adds up the turns' usage", async () => {
+  const { base } = await startHost(makeBundle([createTester().parts]));
+  const { sessionId, continuationToken } = await startSession(base, { message: '/add {"a":1}' });
+  const empty = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  await followUntil(base, sessionId, isWaiting);
+  await call(`${base}/v1/session/${sessionId}`, { body: { continuationToken, message: "again" } });
+  const events = await followUntil(base, sessionId, nth("session.waiting", 2));
+  const usages = events.flatMap((event) => (event.type === "turn.completed" ? [event.data.usage ?? empty] : []));
+  const { body } = await call(`${base}/v1/session/${sessionId}/cost`);
+  expect(body.sessionId).toBe(sessionId);
+  expect((body.turns as { usage: unknown }[]).map((turn) => turn.usage)).toEqual(usages);
+  const sum = (name: keyof typeof empty) => usages.reduce((total, usage) => total + usage[name], 0);
+  expect(body.total).toMatchObject({ usage: { inputTokens: sum("inputTokens"), outputTokens: sum("outputTokens") } });
+  expect(sum("inputTokens")).toBeGreaterThan(0);
+  expect((await call(`${base}/v1/session/ses_nobody/cost`)).status).toBe(404);
+});
