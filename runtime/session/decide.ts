@@ -111,14 +111,14 @@ function failure(command: { readonly message: string; readonly code?: string }) 
 function endTurn(turn: TurnState, data: SessionEventData["turn.failed"]): readonly Draft[] {
   const drafts: Draft[] = [];
   for (const { callId, toolName, phase } of openCalls(turn)) {
-    if (phase === "parked") {
+    const isParked = phase === "parked";
+    if (isParked) {
       drafts.push({ type: "action.approval_resolved", turnId: turn.id, data: { callId, decision: "cancelled" } });
     }
-    drafts.push({
-      type: "action.result",
-      turnId: turn.id,
-      data: unrun(callId, toolName, "the turn ended before this call ran"),
-    });
+    const message = isParked
+      ? "The turn ended before anyone decided about this call; it did not run."
+      : "The turn ended before this call gave a result; whether it took effect is unknown.";
+    drafts.push({ type: "action.result", turnId: turn.id, data: unrun(callId, toolName, message) });
   }
   drafts.push({ type: "turn.failed", turnId: turn.id, data });
   return drafts;

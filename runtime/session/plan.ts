@@ -1,3 +1,4 @@
+import type { FinishReason } from "./event.js";
 import { type CallState, openCalls, type SessionState } from "./state.js";
 
 /** What the turn loop does next. Live turns and turns that a crash interrupted follow the same plan. */
@@ -7,8 +8,10 @@ export type Next =
   | { readonly do: "begin"; readonly turnId: string | undefined }
   | { readonly do: "step"; readonly step: number; readonly attempt: number }
   /** The step's yield is recorded but its end is not (torn by a crash). */
-  | { readonly do: "close-step"; readonly step: number }
+  | { readonly do: "close-step"; readonly step: number; readonly finishReason: FinishReason }
   | { readonly do: "calls"; readonly calls: readonly CallState[] }
+  /** A message that opens a turn of its own has come: the open one makes way. */
+  | { readonly do: "cancel"; readonly message: string; readonly all: false }
   | { readonly do: "complete" }
   | { readonly do: "fail"; readonly message: string; readonly code: string }
   | { readonly do: "settle" };
@@ -21,9 +24,11 @@ export function plan(state: SessionState, maxSteps: number): Next {
     if (state.carry) return { do: "begin", turnId: undefined };
     return state.settled ? { do: "idle" } : { do: "settle" };
   }
+  if (state.pending !== undefined) return { do: "cancel", message: "interrupted by a new message", all: false };
   if (turn.stepping) {
-    const isSaid = turn.finishReason !== undefined && turn.finishReason !== "tool-calls";
-    if (isSaid || turn.calls.length > 0) return { do: "close-step", step: turn.step };
+    const { step, finishReason } = turn;
+    if (turn.calls.length > 0) return { do: "close-step", step, finishReason: "tool-calls" };
+    if (finishReason !== undefined && finishReason !== "tool-calls") return { do: "close-step", step, finishReason };
     return { do: "step", step: turn.step, attempt: turn.attempt + 1 };
   }
   const calls = openCalls(turn);

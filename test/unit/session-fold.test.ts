@@ -54,7 +54,7 @@ function play(mode: "chat" | "task", choices: readonly number[]) {
     }
     const next = plan(state, 5);
     const turnId = state.turn?.id ?? "";
-    if (next.do === "settle" || next.do === "complete" || next.do === "fail") command(next);
+    if (next.do === "settle" || next.do === "complete" || next.do === "fail" || next.do === "cancel") command(next);
     if (next.do === "begin") command({ do: "begin", turnId: next.turnId ?? id("turn_"), model: "m" });
     if (next.do === "step") {
       record([{ type: "step.started", turnId, data: { step: next.step, attempt: next.attempt } }]);
@@ -208,4 +208,17 @@ test("a row is open exactly when the plan has something to do that no human has 
     }),
     { numRuns: 200 },
   );
+});
+
+test("a turn that a new message interrupts makes way also when a crash came in between", () => {
+  const at = "2026-01-01T00:00:00.000Z";
+  const drafts: Draft[] = [
+    { type: "message.received", turnId: "turn_1", data: { text: "one" } },
+    { type: "turn.started", turnId: "turn_1", data: { model: "m" } },
+    { type: "step.started", turnId: "turn_1", data: { step: 1 } },
+    { type: "message.received", turnId: "turn_2", data: { text: "two" } },
+  ];
+  const events = stamp(drafts, at, "ses_1", 0);
+  const state = events.reduce(reduce, initialState);
+  expect(plan(state, 5)).toEqual({ do: "cancel", message: "interrupted by a new message", all: false });
 });

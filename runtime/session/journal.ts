@@ -1,0 +1,157 @@
+import { type Command, type Draft, decide, isRejected, stamp } from "./decide.js";
+import type { SessionEvent } from "./event.js";
+import { createObservers, type Listener, type Observers } from "./observers.js";
+import type { EventLog, SessionDeps, SessionRecord, SessionRow } from "./ports.js";
+import { reduce } from "./reduce.js";
+import type { TurnSlots } from "./slots.js";
+import { initialState, type SessionState } from "./state.js";
+import { type Conversation, createConversation } from "./views/conversation.js";
+import { toRow } from "./views/summary.js";
+
+/** What a session shares with the service and with the other sessions of its agent. */
+export interface SessionContext {
+  readonly deps: SessionDeps;
+  readonly slots: TurnSlots;
+  readonly listeners: ReadonlySet<Listener>;
+  readonly token: (row: SessionRow) => string | null;
+}
+
+/**
+ * One session's record: its log, and what is folded from it. Deciding, folding and submitting happen in one
+ * synchronous stretch, so two commands never see the same state; the promise of `append` tells when it is durable.
+ */
+export class SessionJournal {
+  readonly record: SessionRecord;
+  readonly #context: SessionContext;
+  readonly #log: EventLog;
+  readonly #observers: Observers;
+  readonly #conversation: Conversation = createConversation();
+  readonly #onBroken: (error: Error) => void;
+  #state: SessionState = initialState;
+  #row: SessionRow | undefined;
+  #visible: Promise<void> = Promise.resolve();
+  #broken: Error | undefined;
+
+  /** @param onBroken called once, when the log can't be written any more: the session must be opened anew. */
+  constructor(record: SessionRecord, log: EventLog, context: SessionContext, onBroken: (error: Error) => void) {
+    this.record = record;
+    this.#log = log;
+    this.#context = context;
+    this.#onBroken = onBroken;
+    const observed = () => ({ record, continuationToken: context.token(this.row) });
+    this.#observers = createObservers(context.deps.sink, context.listeners, observed, context.deps.log);
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  get messages(): Conversation["messages"] {
+    return this.#conversation.messages;
+  }
+
+  get row(): SessionRow {
+    this.#row ??= toRow(this.record, this.#state);
+    return this.#row;
+  }
+
+  /** Resolves when everything submitted so far may be seen and acted on. */
+  get visible(): Promise<void> {
+    return this.#visible;
+  }
+
+  /** Why nothing can be recorded any more. */
+  get broken(): Error | undefined {
+    return this.#broken;
+  }
+
+  /** Folds events that are already in the log. */
+  replay(events: Iterable<SessionEvent>): void {
+    for (const event of events) this.#fold(event);
+  }
+
+  /** Puts the index right where it doesn't say what the log says. */
+  reconcile(): void {
+    const known = this.#context.deps.store.index.get(this.record.id);
+    if (known === undefined || differs(known, this.row)) this.#saveRow();
+  }
+
+  /** The events that carry a command out. Throws what the caller is to be told when it can't be. */
+  decide(command: Command): readonly Draft[] {
+    if (this.#broken !== undefined) throw this.#broken;
+    const decision = decide(this.#state, command);
+    if (isRejected(decision)) throw this.#context.deps.fail(decision.rejection);
+    return decision;
+  }
+
+  /** Folds and submits at once; resolves when the events are visible. */
+  append(drafts: readonly Draft[]): Promise<void> {
+    if (this.#broken !== undefined) return Promise.reject(this.#broken);
+    if (drafts.length === 0) return this.#visible;
+    const at = new Date(this.#context.deps.clock.now()).toISOString();
+    const events = stamp(drafts, at, this.record.id, this.#log.nextIndex);
+    for (const event of events) this.#fold(event);
+    const visible = this.#submit(events);
+    this.#visible = visible;
+    visible.then(
+      () => this.#observers.publish(events),
+      (error: unknown) => this.fail(error),
+    );
+    return visible;
+  }
+
+  /** Gives the session up after a failure that leaves its state in doubt. */
+  fail(error: unknown): void {
+    if (this.#broken !== undefined) return;
+    const cause = error instanceof Error ? error : new Error(String(error));
+    this.close(cause);
+    this.#onBroken(cause);
+  }
+
+  /** Lets go without recording anything more. */
+  close(reason: Error): void {
+    if (this.#broken !== undefined) return;
+    this.#broken = reason;
+    this.#log.release();
+  }
+
+  /** Resolves when observers have been told everything. */
+  observed(): Promise<void> {
+    return this.#observers.drained();
+  }
+
+  /** The index must never call a session idle that has work to do: rows open before the log, and close after it. */
+  async #submit(events: readonly SessionEvent[]): Promise<void> {
+    const row = toRow(this.record, this.#state);
+    const isNews = this.#row === undefined || differs(this.#row, row);
+    if (isNews) {
+      this.#row = row;
+      if (row.open) this.#context.deps.store.index.put(row);
+    }
+    await this.#log.append(events);
+    if (isNews && !row.open && this.#row === row) this.#saveRow();
+  }
+
+  #saveRow(): void {
+    const { store, log } = this.#context.deps;
+    try {
+      store.index.put(this.row);
+    } catch (error) {
+      log("warn", `index row of ${this.record.id} not saved: ${String(error)}`);
+    }
+  }
+
+  #fold(event: SessionEvent): void {
+    this.#state = reduce(this.#state, event);
+    this.#conversation.apply(event);
+  }
+}
+
+function differs(left: SessionRow, right: SessionRow): boolean {
+  return (
+    left.status !== right.status ||
+    left.messages !== right.messages ||
+    left.turns !== right.turns ||
+    left.open !== right.open
+  );
+}

@@ -1,0 +1,266 @@
+import { runCall } from "./calls.js";
+import type { Draft } from "./decide.js";
+import type { SessionContext, SessionJournal } from "./journal.js";
+import { type Next, plan } from "./plan.js";
+import type { Generation } from "./ports.js";
+import { type CallState, openCalls } from "./state.js";
+import { runStep } from "./step.js";
+
+const defaultMaxSteps = 100;
+
+/**
+ * Runs a session's turns. It asks `plan` what comes next and nothing else, which makes going on after a crash the same
+ * as going on after a step; it acts only on what is durable.
+ */
+export class TurnLoop {
+  readonly #journal: SessionJournal;
+  readonly #context: SessionContext;
+  /** Calls that an earlier process left without a result. */
+  readonly #orphans = new Set<string>();
+  readonly #running = new Map<string, Promise<void>>();
+  #isActive = false;
+  #finished: Promise<void> = Promise.resolve();
+  #wake: () => void = () => undefined;
+  /** Those who wait for the open turn, and the one behind it, to be stopped. */
+  #stopping: (() => void)[] = [];
+  #abort = new AbortController();
+  #generation: Generation | undefined;
+  #slot: { readonly limit: number | undefined } | undefined;
+
+  constructor(journal: SessionJournal, context: SessionContext) {
+    this.#journal = journal;
+    this.#context = context;
+  }
+
+  /** False while the session rests: between turns, or parked. */
+  get isActive(): boolean {
+    return this.#isActive;
+  }
+
+  /** To be called once after replay of a log that an earlier process wrote. */
+  adoptOrphans(): void {
+    for (const { phase, callId } of this.#journal.state.turn?.calls ?? []) {
+      if (phase === "requested" || phase === "approved") this.#orphans.add(callId);
+    }
+  }
+
+  /** Makes sure that what is to be done gets done. */
+  drive(): void {
+    if (this.#isActive) this.#wake();
+    if (this.#isActive || this.#journal.broken !== undefined) return;
+    this.#isActive = true;
+    this.#finished = this.#run().catch((error: unknown) => {
+      this.#isActive = false;
+      this.#releaseTurn();
+      this.#journal.fail(error);
+    });
+  }
+
+  async settled(): Promise<void> {
+    while (this.#isActive) await this.#finished;
+  }
+
+  /** Tells the step and the calls that run to stop; the plan decides what becomes of the turn. */
+  interrupt(reason: string): void {
+    this.#abort.abort(new Error(reason));
+    this.drive();
+  }
+
+  /** Ends the open turn and the one that waits behind it; resolves once that is recorded. */
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#stopping.push(resolve);
+      this.interrupt("stopped");
+    });
+  }
+
+  /** Stops working without recording anything. */
+  abandon(reason: Error): void {
+    this.#abort.abort(reason);
+    for (const stopped of this.#stopping.splice(0)) stopped();
+    this.#wake();
+  }
+
+  async #run(): Promise<void> {
+    const maxSteps = this.#context.deps.maxSteps ?? defaultMaxSteps;
+    for (;;) {
+      if (this.#journal.broken !== undefined) throw this.#journal.broken;
+      if (this.#stopping.length > 0) {
+        await this.#cancel("stopped", true);
+        continue;
+      }
+      const next = plan(this.#journal.state, maxSteps);
+      if (!isAtRest(next)) {
+        await this.#perform(next);
+        continue;
+      }
+      const before = this.#journal.state;
+      this.#releaseTurn();
+      await this.#journal.visible;
+      if (this.#stopping.length > 0 || before !== this.#journal.state) continue;
+      this.#isActive = false;
+      return;
+    }
+  }
+
+  async #perform(next: Exclude<Next, { do: "idle" }>): Promise<void> {
+    const journal = this.#journal;
+    switch (next.do) {
+      case "settle":
+        void journal.append(journal.decide({ do: "settle" }));
+        return;
+      case "begin": {
+        const turnId = next.turnId ?? this.#context.deps.makeId("turn_");
+        const generation = await this.#holdTurn(turnId);
+        if (generation === undefined) return;
+        const begin = journal.decide({ do: "begin", turnId, model: generation.model.id });
+        return this.#step(generation, turnId, { step: 1 }, begin);
+      }
+      case "step": {
+        const turnId = this.#turnId();
+        const generation = await this.#holdTurn(turnId);
+        const { step, attempt } = next;
+        if (generation !== undefined)
+          await this.#step(generation, turnId, attempt > 1 ? { step, attempt } : { step }, []);
+        return;
+      }
+      case "close-step": {
+        const { step, finishReason } = next;
+        void journal.append([
+          { type: "step.completed", turnId: this.#turnId(), data: { step, durationMs: 0, finishReason } },
+        ]);
+        return;
+      }
+      case "calls": {
+        const generation = await this.#holdTurn(this.#turnId());
+        if (generation !== undefined) await this.#call(generation);
+        return;
+      }
+      case "cancel":
+        return this.#cancel(next.message, next.all);
+      case "complete":
+      case "fail":
+        void journal.append(journal.decide(next));
+        this.#releaseTurn();
+    }
+  }
+
+  async #step(
+    generation: Generation,
+    turnId: string,
+    data: { readonly step: number; readonly attempt?: number },
+    begin: readonly Draft[],
+  ): Promise<void> {
+    const journal = this.#journal;
+    const { signal } = this.#abort;
+    await journal.append([...begin, { type: "step.started", turnId, data }]);
+    const end = await this.#runModel(generation, turnId, data.step, signal);
+    if (journal.broken !== undefined) throw journal.broken;
+    void journal.append(end.drafts);
+    if (end.failure === undefined || signal.aborted) return;
+    void journal.append(journal.decide({ do: "fail", ...describe(end.failure) }));
+    this.#releaseTurn();
+  }
+
+  async #runModel(generation: Generation, turnId: string, step: number, signal: AbortSignal) {
+    const { clock, makeId, workspace } = this.#context.deps;
+    const { record, state, messages } = this.#journal;
+    try {
+      if (state.files.length > 0) await workspace.deliver(record, state.files);
+      const harness = await generation.harness();
+      const request = {
+        sessionId: record.id,
+        turnId,
+        step,
+        model: generation.model,
+        system: generation.system(record),
+        messages,
+        tools: generation.specs(record),
+        signal,
+      };
+      return await runStep(harness, request, { clock, makeId, record: (draft) => void this.#journal.append([draft]) });
+    } catch (failure) {
+      return { drafts: [], failure };
+    }
+  }
+
+  /** Starts what can start, then waits for the first result, decision or interruption. */
+  async #call(generation: Generation): Promise<void> {
+    await this.#journal.visible;
+    const { turn } = this.#journal.state;
+    if (turn === undefined) return;
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    for (const call of openCalls(turn)) {
+      if (call.phase !== "parked" && !this.#running.has(call.callId)) this.#start(generation, turn.id, call);
+    }
+    if (!this.#abort.signal.aborted) await Promise.race([woken, ...this.#running.values()]);
+    this.#wake = () => undefined;
+  }
+
+  #start(generation: Generation, turnId: string, call: CallState): void {
+    const { callId } = call;
+    const finished = runCall({
+      call,
+      turnId,
+      generation,
+      record: this.#journal.record,
+      signal: this.#abort.signal,
+      clock: this.#context.deps.clock,
+      orphaned: this.#orphans.delete(callId),
+    })
+      .then((draft) => this.#journal.append([draft]))
+      .catch((error: unknown) => this.#journal.fail(error))
+      .finally(() => this.#running.delete(callId));
+    this.#running.set(callId, finished);
+  }
+
+  async #cancel(message: string, all: boolean): Promise<void> {
+    await Promise.all(this.#running.values());
+    const stopped = all ? this.#stopping.splice(0) : [];
+    await this.#journal.append(this.#journal.decide({ do: "cancel", message, all }));
+    this.#releaseTurn();
+    for (const tell of stopped) tell();
+  }
+
+  /** Pins the code and takes a running slot, waiting for one if need be. `undefined` when cancelled meanwhile. */
+  async #holdTurn(turnId: string): Promise<Generation | undefined> {
+    if (this.#slot !== undefined && this.#generation !== undefined) return this.#generation;
+    const { deps, slots } = this.#context;
+    const { maxRunningTurns: limit } = deps.generation();
+    if (!slots.take(limit)) {
+      const held = slots.wait(this.#abort.signal);
+      void this.#journal.append(this.#journal.decide({ do: "queue", turnId, position: slots.nextPosition - 1 }));
+      if (!(await held)) return undefined;
+    }
+    this.#slot = { limit };
+    this.#generation = deps.generation();
+    return this.#generation;
+  }
+
+  #releaseTurn(): void {
+    const held = this.#slot;
+    this.#slot = undefined;
+    this.#generation = undefined;
+    if (this.#abort.signal.aborted) this.#abort = new AbortController();
+    if (held !== undefined) this.#context.slots.release(held.limit);
+  }
+
+  #turnId(): string {
+    const { turn } = this.#journal.state;
+    if (turn === undefined) throw new Error("no turn is open");
+    return turn.id;
+  }
+}
+
+/** Nothing to do, or nothing that a human needn't decide first. */
+function isAtRest(next: Next): next is Next & { readonly do: "idle" } {
+  return next.do === "idle" || (next.do === "calls" && next.calls.every((call) => call.phase === "parked"));
+}
+
+function describe(failure: unknown): { readonly message: string; readonly code?: string } {
+  const message = failure instanceof Error ? failure.message : String(failure);
+  const code = typeof failure === "object" && failure !== null && "code" in failure ? failure.code : undefined;
+  return typeof code === "string" ? { message, code } : { message };
+}
