@@ -145,6 +145,21 @@ describe("dependencies", () => {
     expect(scripts.map((path) => path.slice(path.lastIndexOf("node_modules/") + 13)).sort()).toEqual(["esbuild"]);
   });
 
+  it("locks every package that another one names, so that npm ci works on a clean clone", () => {
+    interface Locked {
+      readonly dependencies?: Readonly<Record<string, string>>;
+      readonly optionalDependencies?: Readonly<Record<string, string>>;
+    }
+    const { packages }: { packages: Record<string, Locked> } = JSON.parse(readSource("package-lock.json"));
+    const locked = new Set(Object.keys(packages).map((path) => path.slice(path.lastIndexOf("node_modules/") + 13)));
+    const missing = Object.entries(packages).flatMap(([path, each]) =>
+      Object.keys({ ...each.dependencies, ...each.optionalDependencies })
+        .filter((name) => !locked.has(name))
+        .map((name) => `${path}: ${name}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it("publishes folders that exist once it is built", () => {
     for (const each of packageJson.files.filter((name) => name !== "dist")) {
       expect(existsSync(join(packageRoot, each)), each).toBe(true);
