@@ -129,6 +129,19 @@ describe("reference pages", () => {
     expect(missing).toEqual([]);
   });
 
+  it("has every route of the HTTP API, and no other", () => {
+    const code = filesBelow("runtime/http", ".ts").map(readSource).join("\n");
+    const served = [...code.matchAll(/\.(get|post|put|patch|delete)\(\s*"(\/[^"]*)"/g)]
+      .map(([, method = "", path = ""]) => `${method.toUpperCase()} ${path}`)
+      .filter((route) => !route.endsWith("*"));
+    expect(served.length).toBeGreaterThan(15);
+    const text = readSource("docs/reference/http-api.md");
+    const documented = [...text.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/[^`?]*)/g)].map(
+      ([, method = "", path = ""]) => `${method} ${path}`,
+    );
+    expect([...new Set(documented)].sort()).toEqual([...new Set(served)].sort());
+  });
+
   it("has every field of an agent's config", () => {
     const source = readSource("runtime/authoring/agent.ts");
     const body = /interface AgentConfig \{([\s\S]*?)\n\}/.exec(source)?.[1] ?? "";
