@@ -30,9 +30,17 @@ export async function runCommand(argv, options = {}) {
   return { cpu, wallMs: performance.now() - started, peakMb: peak / 1024, stdout, stderr };
 }
 
+const running = new Set();
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGTERM");
+});
+
 /** Starts a server and resolves when `ready(line)` returns something for a line of its stdout. */
 export async function startServer(argv, ready, options = {}) {
   const child = spawn(argv[0], argv.slice(1), { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   let stderr = "";
   child.stderr.on("data", (chunk) => {
     stderr = (stderr + chunk).slice(-20_000);
@@ -56,7 +64,10 @@ export async function startServer(argv, ready, options = {}) {
     new Promise((resolve) => {
       if (child.exitCode !== null || child.signalCode !== null) return resolve();
       child.removeAllListeners("exit");
-      child.on("exit", resolve);
+      child.once("exit", () => {
+        running.delete(child);
+        resolve();
+      });
       child.kill("SIGTERM");
     });
   return { child, value, lines, stop, stderr: () => stderr };
