@@ -51,9 +51,12 @@ try {
   const code = await run([bin("vitest/vitest.mjs"), "run", ...reporters, ...process.argv.slice(2)]);
   const summary = JSON.parse(await readFile(summaryFile, "utf8").catch(() => "{}"));
   passed += summary.numPassedTests ?? 0;
-  // Files that could not even be loaded, and errors outside any test, have no failed test of their own.
-  const failedTests = summary.numFailedTests ?? 0;
-  failed += code === 0 ? 0 : Math.max(failedTests, 1);
+  // Files that could not even be loaded have no failed test of their own, and errors outside any test belong to none.
+  const unloaded = (summary.testResults ?? []).filter(
+    ({ status, assertionResults }) => status === "failed" && !assertionResults.some((each) => each.status === "failed"),
+  );
+  failed += (summary.numFailedTests ?? 0) + unloaded.length;
+  if (code !== 0 && failed === 0) failed = 1;
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
