@@ -61,6 +61,9 @@ export type ToolInputBound<S> = S extends StandardSchema ? InferOutput<S> : unkn
 /** What `execute` must return for an `outputSchema`. */
 export type ToolOutput<O> = ToolResultEnvelope | (O extends StandardSchema ? InferInput<O> : ToolExecuteResult);
 
+/** A function whose parameters are compared as a method's are, so that tools of different inputs fit into one list. */
+type Loose<F extends (...args: never[]) => unknown> = { method(...args: Parameters<F>): ReturnType<F> }["method"];
+
 /** A tool, as its file writes it. */
 export interface ToolConfig<S, O, I> {
   /** Told to the model: what the tool does and when to use it. */
@@ -74,9 +77,9 @@ export interface ToolConfig<S, O, I> {
   /** `server` (default) runs in the serving process; `agent` is a script that runs in the session's workspace. */
   readonly execution?: "server" | "agent" | undefined;
   /** Fixed, or chosen by the parsed input. Default `write`: an effect nobody declared must not run in a dry run. */
-  readonly effect?: ToolEffect | ((input: I) => ToolEffect) | undefined;
+  readonly effect?: ToolEffect | Loose<(input: I) => ToolEffect> | undefined;
   /** Parks a call of the model until a human decides. Direct calls aren't parked. */
-  readonly needsApproval?: boolean | ((input: I, ctx: ToolContext) => boolean | Promise<boolean>) | undefined;
+  readonly needsApproval?: boolean | Loose<(input: I, ctx: ToolContext) => boolean | Promise<boolean>> | undefined;
   /** What a dry-run session answers instead of running a write. */
   dryRunResult?(input: I, ctx: ToolContext): unknown;
   /** Milliseconds before the call is given up. Default 60 000. */
@@ -107,6 +110,6 @@ export function defineTool<
   S extends ToolSchema | undefined = undefined,
   O extends ToolSchema | undefined = undefined,
   I extends ToolInputBound<S> = ToolInput<S>,
->(config: ToolConfig<S, O, I>): ToolDefinition<S, O, I> {
+>(config: ToolConfig<S, O, I>): ToolDefinition<NoInfer<S>, NoInfer<O>, NoInfer<I>> {
   return { ...config, __agentServe: "tool" };
 }

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonSchemaObject, defineTool as rootDefineTool, type StandardSchema } from "@cursor/bdk";
-import { defineTool, type ToolContext, type ToolExecuteResult } from "@cursor/bdk/tools";
+import { defineTool, type ToolContext, type ToolDefinition, type ToolExecuteResult } from "@cursor/bdk/tools";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { z as z3 } from "zod/v3";
@@ -127,6 +127,30 @@ describe("defineTool", () => {
         isError: false,
       }),
     });
+  });
+
+  it("takes a function from elsewhere as execute", () => {
+    const jobLogInput = z.object({ buildId: z.string(), lines: z.number().default(50) });
+    async function readRedactedLog(input: z.infer<typeof jobLogInput>): Promise<string[]> {
+      return [input.buildId.slice(0, input.lines)];
+    }
+    defineTool({ description: "d", inputSchema: jobLogInput, execute: readRedactedLog });
+  });
+
+  it("gives definitions that can be kept in a list", () => {
+    const tools: ToolDefinition[] = [
+      defineTool({ description: "d", execute: () => 1 }),
+      defineTool({
+        description: "d",
+        inputSchema: z.object({ a: z.string() }),
+        outputSchema: z.object({ b: z.string() }),
+        effect: ({ a }) => (a === "" ? "read" : "write"),
+        needsApproval: ({ a }) => a === "",
+        execute: ({ a }) => ({ b: a }),
+      }),
+      defineTool({ description: "d", inputSchema: { type: "object" }, execute: (input) => Object.keys(input) }),
+    ];
+    expect(tools).toHaveLength(3);
   });
 
   it("refuses what can't be right", () => {
