@@ -1,5 +1,5 @@
 import { type Command, type Draft, decide, isRejected, stamp } from "./decide.js";
-import type { SessionEvent } from "./event.js";
+import { eventCatalog, type SessionEvent } from "./event.js";
 import { createObservers, type Listener, type Observers } from "./observers.js";
 import type { EventLog, SessionDeps, SessionRecord, SessionRow } from "./ports.js";
 import { reduce } from "./reduce.js";
@@ -122,14 +122,19 @@ export class SessionJournal {
 
   /** The index must never call a session idle that has work to do: rows open before the log, and close after it. */
   async #submit(events: readonly SessionEvent[]): Promise<void> {
-    const row = toRow(this.record, this.#state);
-    const isNews = this.#row === undefined || differs(this.#row, row);
-    if (isNews) {
-      this.#row = row;
-      if (row.open) this.#context.deps.store.index.put(row);
-    }
+    const row = this.#news(events);
+    if (row?.open === true) this.#context.deps.store.index.put(row);
     await this.#log.append(events);
-    if (isNews && !row.open && this.#row === row) this.#saveRow();
+    if (row?.open === false && this.#row === row) this.#saveRow();
+  }
+
+  /** The new row, when the events change it. Those that needn't be flushed never do. */
+  #news(events: readonly SessionEvent[]): SessionRow | undefined {
+    if (!events.some(({ type }) => eventCatalog[type].flush)) return undefined;
+    const row = toRow(this.record, this.#state);
+    if (this.#row !== undefined && !differs(this.#row, row)) return undefined;
+    this.#row = row;
+    return row;
   }
 
   #saveRow(): void {

@@ -1,41 +1,22 @@
 import fs from "node:fs";
 import path from "node:path";
-import { promisify } from "node:util";
-import { RuntimeError } from "../errors.js";
 import type { SessionEvent } from "../session/event.js";
 import type { EventLog, EventStore, Log, SessionRecord } from "../session/ports.js";
 import { reduce } from "../session/reduce.js";
 import { initialState } from "../session/state.js";
 import { toRow } from "../session/views/summary.js";
-import {
-  guardStorage,
-  makeDir,
-  privateDir,
-  privateFile,
-  readIfThere,
-  replaceFile,
-  storageError,
-  syncPath,
-} from "./files.js";
-import { bootId, lockStore } from "./lock.js";
+import { guardStorage, makeDir, storageError } from "./files.js";
+import { lockStore } from "./lock.js";
 import { gapAfterCrash, LogFile } from "./log-file.js";
 import { Positions, readLines } from "./log-reader.js";
 import { NewLog } from "./new-log.js";
+import { hasSession, readSession, writeSession } from "./session-folder.js";
 import { type IndexFile, openIndex } from "./session-index.js";
+import { createSharedSync, type SharedSync } from "./shared-sync.js";
+import { readFacts, writeFacts } from "./store-facts.js";
 
-const mkdir = promisify(fs.mkdir);
-const openFile = promisify(fs.open);
-
-/** Version of the layout on disk. A store with a higher one is refused. */
-const formatVersion = 1;
 /** How often sessions in use are checked for having been deleted from outside, in milliseconds. */
 const goneCheckMs = 1_000;
-
-interface StoreFacts {
-  readonly formatVersion: number;
-  readonly bootId?: string;
-  readonly clean: boolean;
-}
 
 interface Handle {
   readonly id: string;
@@ -81,26 +62,6 @@ async function guardStorageAsync<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** `isCrashed`: the machine went down while the store was open, so unsynced writes may be missing. */
-function readFacts(dir: string): { readonly isCrashed: boolean } {
-  const text = readIfThere(path.join(dir, "store.json"));
-  if (text === undefined) return { isCrashed: false };
-  const facts = JSON.parse(text) as StoreFacts;
-  if (facts.formatVersion > formatVersion) {
-    throw new RuntimeError(
-      "storage_unavailable",
-      `${dir} was written by a newer version of bdk (format ${facts.formatVersion}, this one reads ${formatVersion})`,
-    );
-  }
-  return { isCrashed: !facts.clean && facts.bootId !== bootId() };
-}
-
-function writeFacts(dir: string, clean: boolean): void {
-  const boot = bootId();
-  const facts: StoreFacts = { formatVersion, ...(boot === undefined ? {} : { bootId: boot }), clean };
-  replaceFile(path.join(dir, "store.json"), `${JSON.stringify(facts)}\n`);
-}
-
 class Store implements FileEventStore {
   readonly index: IndexFile;
   readonly #dir: string;
@@ -112,17 +73,15 @@ class Store implements FileEventStore {
   readonly #making = new Set<string>();
   /** Sessions whose log may have lost its unsynced end when the machine went down. */
   readonly #torn = new Set<string>();
-  /** `sessions/` and `traces/`, held open to sync new names in them. */
-  readonly #folders: readonly number[];
-  #foldersSyncing: Promise<void> | undefined;
-  #foldersNext: Promise<void> | undefined;
+  /** `sessions/` and `traces/`, for new names in them. */
+  readonly #folders: SharedSync;
 
   constructor(dir: string, log: Log, unlock: () => void) {
     this.#dir = dir;
     this.#log = log;
     this.#unlock = unlock;
     this.index = openIndex(dir, Date.now);
-    this.#folders = ["sessions", "traces"].map((name) => fs.openSync(path.join(dir, name), "r"));
+    this.#folders = createSharedSync([path.join(dir, "sessions"), path.join(dir, "traces")]);
     this.#timer = setInterval(() => this.#checkGone(), goneCheckMs).unref();
   }
 
@@ -158,16 +117,11 @@ class Store implements FileEventStore {
   /** Everything of a new session but its events, durably; on failure nothing of it stays. */
   async #make(record: SessionRecord, opening: Promise<Handle>): Promise<void> {
     const dir = this.#sessionDir(record.id);
-    const facts = async () => {
-      await mkdir(dir, { mode: privateDir });
-      await writeFile(path.join(dir, "session.json"), `${JSON.stringify({ formatVersion, ...record })}\n`);
-      await syncPath(dir);
-    };
-    const [opened, written] = await Promise.allSettled([opening, facts()]);
+    const [opened, written] = await Promise.allSettled([opening, writeSession(dir, record)]);
     try {
       if (opened.status === "rejected") throw opened.reason;
       if (written.status === "rejected") throw written.reason;
-      await this.#syncFolders();
+      await Promise.all([written.value.synced, this.#folders.sync()]);
     } catch (error) {
       fs.rmSync(dir, { recursive: true, force: true });
       fs.rmSync(this.#tracePath(record.id), { force: true });
@@ -177,7 +131,7 @@ class Store implements FileEventStore {
 
   async open(id: string): Promise<{ readonly record: SessionRecord; readonly log: EventLog } | undefined> {
     return guardStorage(() => {
-      const record = this.#readRecord(id);
+      const record = readSession(this.#sessionDir(id));
       const handle = record === undefined ? undefined : this.#acquire(id);
       if (record === undefined || handle === undefined) return undefined;
       if (handle.file.nextIndex > 0) {
@@ -218,7 +172,7 @@ class Store implements FileEventStore {
   }
 
   exists(id: string): boolean {
-    return this.#making.has(id) || fs.existsSync(path.join(this.#sessionDir(id), "session.json"));
+    return this.#making.has(id) || hasSession(this.#sessionDir(id));
   }
 
   onGone(listener: (id: string) => void): void {
@@ -236,7 +190,7 @@ class Store implements FileEventStore {
       this.#log("warn", `the session store was not closed cleanly: ${storageError(error).message}`);
     }
     this.index.close();
-    for (const folder of this.#folders) fs.closeSync(folder);
+    this.#folders.close();
     this.#unlock();
   }
 
@@ -245,7 +199,7 @@ class Store implements FileEventStore {
     this.#log("warn", "the machine went down while the server ran: reading all sessions once to rebuild the index");
     this.index.clear();
     for (const id of fs.readdirSync(path.join(this.#dir, "sessions")).sort()) {
-      const record = this.#readRecord(id);
+      const record = readSession(this.#sessionDir(id));
       if (record === undefined) continue;
       let state = initialState;
       for await (const lines of this.read(id, 0)) {
@@ -265,18 +219,6 @@ class Store implements FileEventStore {
 
   #tracePath(id: string): string {
     return path.join(this.#dir, "traces", `${id}.ndjson`);
-  }
-
-  #readRecord(id: string): SessionRecord | undefined {
-    const text = readIfThere(path.join(this.#sessionDir(id), "session.json"));
-    if (text === undefined || text === "") return undefined;
-    const { formatVersion: version, ...record } = JSON.parse(text) as SessionRecord & {
-      readonly formatVersion: number;
-    };
-    if (version > formatVersion) {
-      throw new RuntimeError("storage_unavailable", `session ${id} was written by a newer version of bdk`);
-    }
-    return record;
   }
 
   #hold(id: string, file: LogFile): Handle {
@@ -320,19 +262,6 @@ class Store implements FileEventStore {
     };
   }
 
-  /** New names in `sessions/` and `traces/` made durable; creations that come while one sync runs share the next. */
-  #syncFolders(): Promise<void> {
-    if (this.#foldersNext !== undefined) return this.#foldersNext;
-    const run = async () => {
-      await this.#foldersSyncing;
-      this.#foldersSyncing = this.#foldersNext;
-      this.#foldersNext = undefined;
-      await Promise.all(this.#folders.map(syncFd));
-    };
-    this.#foldersNext = run();
-    return this.#foldersNext;
-  }
-
   #checkGone(): void {
     for (const { id, file } of [...this.#handles.values()]) {
       if (this.exists(id)) continue;
@@ -341,21 +270,4 @@ class Store implements FileEventStore {
       this.#handles.delete(id);
     }
   }
-}
-
-/** Makes a file, exclusively, and waits until it is on disk. */
-async function writeFile(file: string, text: string): Promise<void> {
-  const fd = await openFile(file, "wx", privateFile);
-  try {
-    fs.writeFileSync(fd, text);
-    await syncFd(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
-}
-
-async function syncFd(fd: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    fs.fsync(fd, (error) => (error === null ? resolve() : reject(error)));
-  });
 }

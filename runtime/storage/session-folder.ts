@@ -1,0 +1,46 @@
+import fs from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { RuntimeError } from "../errors.js";
+import type { SessionRecord } from "../session/ports.js";
+import { privateDir, privateFile, readIfThere } from "./files.js";
+import { syncFd } from "./shared-sync.js";
+import { formatVersion } from "./store-facts.js";
+
+const mkdir = promisify(fs.mkdir);
+const open = promisify(fs.open);
+
+const fileName = "session.json";
+
+/** Whether a session's folder holds a session. */
+export function hasSession(dir: string): boolean {
+  return fs.existsSync(path.join(dir, fileName));
+}
+
+/** The facts of a session; `undefined` when it was deleted, or never made to its end. */
+export function readSession(dir: string): SessionRecord | undefined {
+  const text = readIfThere(path.join(dir, fileName));
+  if (text === undefined || !text.endsWith("\n")) return undefined;
+  const { formatVersion: version, ...record } = JSON.parse(text) as SessionRecord & { readonly formatVersion: number };
+  if (version > formatVersion) {
+    throw new RuntimeError("storage_unavailable", `${dir} was written by a newer version of bdk (format ${version})`);
+  }
+  return record;
+}
+
+/** Makes a session's folder with its facts. Resolves when both are durable; the folder's own name is the caller's to sync. */
+export async function writeSession(dir: string, record: SessionRecord): Promise<{ readonly synced: Promise<unknown> }> {
+  await mkdir(dir, { mode: privateDir });
+  const [file, folder] = await Promise.all([open(path.join(dir, fileName), "wx", privateFile), open(dir, "r")]);
+  const close = () => {
+    fs.closeSync(file);
+    fs.closeSync(folder);
+  };
+  try {
+    fs.writeFileSync(file, `${JSON.stringify({ formatVersion, ...record })}\n`);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { synced: Promise.all([syncFd(file), syncFd(folder)]).finally(close) };
+}
