@@ -55,7 +55,7 @@ async function evaluate(run: EvaluationRun, watch: Watch): Promise<void> {
 
   watch.setEnvironment(run.env);
   try {
-    const text = compileFunction(`${projectOpening}${run.text}${projectClosing}`, ["__bdk"], {
+    const text = compileFunction(`${projectOpening}\n${run.text}${projectClosing}`, ["__bdk"], {
       filename: textName,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     }) as ProjectFunction;

@@ -30,7 +30,8 @@ export function mergeFacts(kind: string, first: Facts, second: Facts, marks: rea
   const open = deferrable[kind] ?? [];
 
   const merge = (a: unknown, b: unknown, path: readonly string[]): unknown => {
-    const [left, right] = [JSON.stringify(a), JSON.stringify(b)];
+    const left = JSON.stringify(a);
+    const right = a === b ? left : JSON.stringify(b);
     if (left === right && !marks.some((mark) => left?.includes(mark))) return a;
     const pattern = open.find((each) => matches(each, path));
     if (pattern !== undefined) return { dynamic: true };

@@ -1,6 +1,5 @@
 /** Stacks of evaluated text in terms of the sources. */
 import { SourceMap, type SourceMapPayload } from "node:module";
-import { projectOpening } from "../../runtime/manifest/project-scope.js";
 import type { Span } from "../diagnostics/diagnostic.js";
 
 /** Reads places in one linked text. The map is parsed on first use. */
@@ -21,9 +20,8 @@ export function createTracer(map: string): Tracer {
       for (const line of stack.split("\n")) {
         const match = frame.exec(line);
         if (match === null) continue;
-        const row = Number(match[1]) - 1;
-        const column = Number(match[2]) - 1 - (row === 0 ? projectOpening.length : 0);
-        const entry = parsed.findEntry(row, Math.max(0, column));
+        // The text begins on the second line.
+        const entry = parsed.findEntry(Number(match[1]) - 2, Number(match[2]) - 1);
         if (!("originalSource" in entry) || entry.originalSource === undefined || !isProject(entry.originalSource))
           continue;
         spans.push({ file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 });

@@ -27,6 +27,7 @@ export async function adjust(
   const sizeOf = (): number => state.external.size + state.rewritten.size + Number(state.zodLocales);
   const before = sizeOf();
   const collected: Collected = {
+    isAltered: false,
     root: state.root,
     known,
     beside: new Map(),
@@ -50,7 +51,7 @@ export async function adjust(
     .map(([key, file]) => ({ path: key, file }))
     .sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
-    changed: before !== sizeOf(),
+    changed: collected.isAltered || before !== sizeOf(),
     value: { beside, folders: collected.folders, diagnostics: collected.diagnostics },
   };
 }
@@ -79,6 +80,8 @@ function findNatives(state: ResolutionState, inputs: readonly string[], collecte
 }
 
 interface Collected {
+  /** A module was rewritten otherwise than in the pass before. */
+  isAltered: boolean;
   readonly root: string;
   readonly known: Map<string, InstalledPackage | undefined>;
   readonly beside: Map<string, string>;
@@ -102,6 +105,7 @@ async function readModules(state: ResolutionState, inputs: readonly string[], co
       state.external.set(owner.name, "reads files beside itself");
       continue;
     }
+    collected.isAltered ||= state.rewritten.get(file) !== found.text;
     state.rewritten.set(file, found.text);
     noteFolder(collected, file, key);
     for (const place of found.places) {

@@ -37,5 +37,6 @@ export function createManifest(
     externals: code.externals.map(({ name, version, reason }) => ({ name, version, reason })),
   });
   const hash = `sha256:${sha256(`${JSON.stringify(content)}\0${code.text}`)}`;
-  return { manifest: sortKeys({ ...content, hash }), blobs };
+  const { manifestVersion, ...before } = content;
+  return { manifest: { ...before, hash, manifestVersion }, blobs };
 }

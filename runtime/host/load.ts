@@ -34,22 +34,29 @@ export interface LoadableProject {
  * Runs the project's code once and gives its definitions by slug and entry id. Rejects with what the code throws;
  * `renderStack` names the project's own lines in it.
  *
+ * @param extra further members of `__bdk` (`bdk dev` keeps modules for patches)
  * @example const definitions = await loadProject({ text, map, root: "/work/my-agent" })
  */
-export async function loadProject(project: LoadableProject): Promise<Definitions> {
+export async function loadProject(
+  project: LoadableProject,
+  extra: Readonly<Record<string, unknown>> = {},
+): Promise<Definitions> {
   const filename = join(project.root, project.filename ?? "bdk-project.js");
-  const run = compileFunction(`${projectOpening}${project.text}${projectClosing}`, ["__bdk"], {
+  const run = compileFunction(`${projectOpening}\n${project.text}${projectClosing}`, ["__bdk"], {
     filename,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   }) as ProjectFunction;
-  if (project.map !== undefined)
-    addSourceMap({ file: filename, map: project.map, columnOffset: projectOpening.length });
+  if (project.map !== undefined) addSourceMap({ file: filename, map: project.map, lineOffset: 1 });
   const externals = project.externals ?? [];
-  return runProject(run, {
-    locate: (key) => join(folderOf(key, project), key),
-    resolveFrom: (specifier) => join(fromOf(specifier, externals) ?? project.root, "bdk-project.js"),
-    imports: externals.flatMap((each) => each.imports),
-  });
+  return runProject(
+    run,
+    {
+      locate: (key) => join(folderOf(key, project), key),
+      resolveFrom: (specifier) => join(fromOf(specifier, externals) ?? project.root, "bdk-project.js"),
+      imports: externals.flatMap((each) => each.imports),
+    },
+    extra,
+  );
 }
 
 /** Folder that a key is relative to: `node_modules/@acme/ui/x.ts` may stand for a workspace's folder. */

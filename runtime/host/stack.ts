@@ -10,8 +10,6 @@ export interface MappedText {
   readonly file: string;
   /** Source map v3 as JSON, or how to get it. */
   readonly map: string | (() => string | undefined);
-  /** Characters that stand before the text on its first line. */
-  readonly columnOffset?: number;
   /** Lines that stand before the text in its file. */
   readonly lineOffset?: number;
 }
@@ -42,9 +40,7 @@ export function originOf(file: string, line: number, column: number): SourcePlac
     const map = typeof text.map === "string" ? text.map : text.map();
     text.parsed = map === undefined ? undefined : new SourceMap(JSON.parse(map) as SourceMapPayload);
   }
-  const generatedLine = line - 1 - (text.lineOffset ?? 0);
-  const generatedColumn = column - 1 - (generatedLine === 0 ? (text.columnOffset ?? 0) : 0);
-  const entry = text.parsed?.findEntry(generatedLine, Math.max(0, generatedColumn));
+  const entry = text.parsed?.findEntry(line - 1 - (text.lineOffset ?? 0), column - 1);
   if (entry === undefined || !("originalSource" in entry) || entry.originalSource === undefined) return undefined;
   return { file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
 }

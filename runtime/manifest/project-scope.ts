@@ -37,8 +37,9 @@ export interface ProjectRequire {
 }
 
 /**
- * What stands around the project's text to make it the body of a function of `__bdk`. No line break in the opening:
- * lines of the text stay lines of the script. The text has a scope of its own, for it may declare a `require` itself.
+ * What stands around the project's text to make it the body of a function of `__bdk`. The text begins on the line below:
+ * on a first line, columns of stack traces are not to be trusted (source-map-support takes off the length of a wrapper
+ * that is not there). It has a scope of its own, for it may declare a `require` itself.
  */
 export const projectOpening = 'const require = __bdk.require; return (async () => {"use strict";';
 export const projectClosing = "\n})();";
