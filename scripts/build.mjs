@@ -11,7 +11,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/p
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { leanFastify } from "./lean-fastify.mjs";
+import { lazyCrypto, leanFastify } from "./lean.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
@@ -38,7 +38,7 @@ const wrappedOptions = {
   minify: true,
   keepNames: false,
   define: { "process.env.NODE_ENV": '"production"', "import.meta.url": "__bdkUrl" },
-  plugins: [leanFastify],
+  plugins: [leanFastify, lazyCrypto],
 };
 
 /** zod exports the translations of its messages as one namespace, which a linker can't take apart; ours are English. */
@@ -67,6 +67,7 @@ const parts = {
   authoring: { entries: await list("runtime/authoring", ".ts"), build: buildAuthoring },
   evaluate: { entries: ["compiler/evaluate/child.ts"], build: buildEvaluate },
   core: { entries: ["runtime/host/start.ts"], build: (entries) => buildWrapped("core", entries) },
+  loader: { entries: ["runtime/host/code-loader.ts"], build: (entries) => buildWrapped("loader", entries) },
   ...Object.fromEntries(
     Object.entries(sections).map(([name, file]) => [
       name,
@@ -204,7 +205,7 @@ async function fingerprint(entries, inputs) {
   const hash = createHash("sha256");
   for (const file of [
     "scripts/build.mjs",
-    "scripts/lean-fastify.mjs",
+    "scripts/lean.mjs",
     "package.json",
     "package-lock.json",
     "tsconfig.json",

@@ -8,7 +8,7 @@ import { printManifest } from "../manifest/canonical.js";
 import type { Bundle, EmittedFile } from "./bundle.js";
 import { copyExternals } from "./externals.js";
 import { neededSections } from "./sections.js";
-import { serverTemplate } from "./templates/server.js";
+import { printServer } from "./templates/server.js";
 
 export interface EmitInput {
   readonly manifest: Manifest;
@@ -23,7 +23,8 @@ export function emit({ manifest, project, blobs, include }: EmitInput): Result<r
   const needed = neededSections(manifest, include);
   const externals = copyExternals(project.externals);
   const diagnostics: Diagnostic[] = [...needed.diagnostics, ...externals.diagnostics];
-  const { before, after } = serverTemplate({
+  const server = printServer({
+    loader: readDist("runtime/loader.js"),
     core: readDist("runtime/core.js"),
     sections: needed.value.map((name) => ({ name, text: readDist(`runtime/${name}.js`) })),
     manifest: JSON.stringify(manifest),
@@ -32,8 +33,8 @@ export function emit({ manifest, project, blobs, include }: EmitInput): Result<r
     project: project.text,
   });
   const files: EmittedFile[] = [
-    { path: "server.mjs", contents: `${before}${project.text}${after}` },
-    { path: "server.mjs.map", contents: shiftMap(project.map, before.split("\n").length - 1) },
+    { path: "server.mjs", contents: server.text },
+    { path: "server.mjs.map", contents: shiftMap(project.map, server.projectLine) },
     { path: "manifest.json", contents: printManifest(manifest) },
     ...project.beside.map(({ path, file }) => ({ path: `assets/${path}`, contents: readFileSync(file) })),
     ...externals.value,

@@ -6,6 +6,7 @@ import { findAgent, type HttpHost, requireCaller } from "../http/context.js";
 import { costRoutes } from "../http/cost.js";
 import { discoveryRoutes, healthRoutes } from "../http/discovery.js";
 import { handleErrors, sendError } from "../http/errors.js";
+import { routeHeadAsGet } from "../http/head.js";
 import { indexRoutes } from "../http/index-page.js";
 import { createRouteTable } from "../http/route-table.js";
 import { addSecurityHeaders } from "../http/security.js";
@@ -25,6 +26,9 @@ export function createApp(host: HttpHost): FastifyInstance {
     onProtoPoisoning: "error",
     onConstructorPoisoning: "error",
     return503OnClosing: false,
+    // HEAD is GET whose body Node leaves out: routing it as such saves a second route for every GET at startup.
+    exposeHeadRoutes: false,
+    rewriteUrl: routeHeadAsGet,
     // No route declares a JSON schema: bodies are read by hand, so neither ajv nor a serializer compiler is loaded.
     schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
     frameworkErrors: (error, request, reply) => {

@@ -1,5 +1,6 @@
 import type { AgentBundle } from "../manifest/bundle.js";
 import type { Manifest } from "../manifest/schema.js";
+import type { CodeLoader } from "./code-loader.js";
 import type { Sections } from "./sections.js";
 
 /**
@@ -14,4 +15,6 @@ export interface BootInput {
   readonly sections: Sections;
   /** Absolute folder of `server.mjs`; `playground/` and `docs/` stand beside it. */
   readonly folder: string;
+  /** Keeps compiled code for the next start; absent where nothing is linked. */
+  readonly code?: Pick<CodeLoader, "keepIn" | "flush">;
 }

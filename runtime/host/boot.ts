@@ -36,7 +36,8 @@ export async function boot(input: BootInput): Promise<void> {
     }
     const host = await createHostWith(log, bundle, options, input.sections);
     surviveProjectCode(log);
-    closeOnSignals(host, log);
+    input.code?.keepIn(host.stateRoot);
+    closeOnSignals(host, log, () => input.code?.flush());
     print(flags.json ? `${JSON.stringify({ event: "listening", url: host.url })}\n` : announce(host));
   } catch (error) {
     fail(error);
@@ -62,12 +63,13 @@ async function load(input: BootInput): Promise<AgentBundle["definitions"]> {
 }
 
 /** The first signal closes gracefully; the second one ends the process at once. */
-function closeOnSignals(host: Host, log: HostLog): void {
+function closeOnSignals(host: Host, log: HostLog, beforeExit: () => void): void {
   let isClosing = false;
   const close = (signal: NodeJS.Signals): void => {
     if (isClosing) process.exit(exitCodes.failure);
     isClosing = true;
     log.info(`${signal}: closing; turns in flight may finish`);
+    beforeExit();
     host.close().then(
       () => process.exit(0),
       (error) => {

@@ -30,6 +30,8 @@ export interface Host extends HostHandle {
    */
   swap(bundle: AgentBundle): Promise<void>;
   readonly log: HostLog;
+  /** Absolute. */
+  readonly stateRoot: string;
 }
 
 /** How long turns in flight may take to settle when the host closes, in milliseconds. */
@@ -113,6 +115,7 @@ export async function createHostWith(
       url,
       port: listening.port,
       log,
+      stateRoot,
       get agents() {
         return agents.all().map(({ slug, generation }) => ({
           slug,

@@ -6,6 +6,7 @@ import type { AgentBundle } from "../manifest/bundle.js";
 import { type ProjectFunction, runProject } from "../manifest/project-scope.js";
 import type { Manifest } from "../manifest/schema.js";
 import { boot } from "./boot.js";
+import type { CodeLoader } from "./code-loader.js";
 import type { Sections } from "./sections.js";
 import { addSourceMap } from "./stack.js";
 
@@ -19,10 +20,12 @@ export interface LinkedParts {
   /** Specifiers of packages beside the bundle that have to be imported before project code runs. */
   readonly imports: readonly string[];
   readonly sections: Sections;
+  /** What loaded these parts. */
+  readonly code: CodeLoader;
 }
 
 /** Boots the bundle. Flags and variables come from the process. */
-export function start({ url, manifest, files, project, imports, sections }: LinkedParts): Promise<void> {
+export function start({ url, manifest, files, project, imports, sections, code }: LinkedParts): Promise<void> {
   const server = fileURLToPath(url);
   const folder = dirname(server);
   addSourceMap({ file: server, map: () => readMap(`${server}.map`) });
@@ -32,7 +35,7 @@ export function start({ url, manifest, files, project, imports, sections }: Link
       resolveFrom: () => server,
       imports,
     });
-  return boot({ manifest, files, sections, folder, load });
+  return boot({ manifest, files, sections, folder, load, code });
 }
 
 /** A bundle may be deployed without its map: then stacks name lines of `server.mjs`. */

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorCode, RuntimeError } from "../errors.js";
 import type { HttpHost } from "./context.js";
+import { isHead } from "./head.js";
 import type { RouteTable } from "./route-table.js";
 
 /** Every failure leaves as `{ ok: false, error, message }`; what is not one of ours is logged and told as `internal`. */
@@ -13,7 +14,7 @@ export function handleErrors(app: FastifyInstance, host: HttpHost, table: RouteT
     reply.header("allow", methods.join(", "));
     // CORS stays closed: a preflight is answered, and grants nothing.
     if (request.method === "OPTIONS") return reply.code(204).send();
-    const message = `${path} accepts ${methods.join(", ")}, not ${request.method}`;
+    const message = `${path} accepts ${methods.join(", ")}, not ${isHead(request.raw) ? "HEAD" : request.method}`;
     return sendError(host, new RuntimeError("method_not_allowed", message), request, reply);
   });
 }

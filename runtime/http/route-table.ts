@@ -9,7 +9,11 @@ export function createRouteTable(): RouteTable {
   const routes: { readonly methods: readonly string[]; readonly expression: RegExp }[] = [];
   return {
     add(method, pattern) {
-      routes.push({ methods: typeof method === "string" ? [method] : method, expression: toExpression(pattern) });
+      const methods = typeof method === "string" ? [method] : method;
+      routes.push({
+        methods: methods.includes("GET") ? [...methods, "HEAD"] : methods,
+        expression: toExpression(pattern),
+      });
     },
     methodsOf(path, isMounted) {
       const found = new Set<string>();

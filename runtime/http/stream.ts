@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { readEnum, readIndex, readQuery, readSessionId } from "./body.js";
 import { agentOf, callerOf, type HttpHost } from "./context.js";
+import { isHead } from "./head.js";
 import { sessionUrls } from "./session.js";
 import { type LineBatches, writeLines } from "./write-lines.js";
 
@@ -60,7 +61,7 @@ async function send(
   options: { signal: AbortSignal; keepAlive?: string; before?: string; after?: string },
 ): Promise<FastifyReply> {
   reply.header("content-type", contentType).header("x-accel-buffering", "no");
-  if (request.method === "HEAD") return reply.send();
+  if (isHead(request.raw)) return reply.send();
   reply.hijack();
   try {
     await writeLines(reply, batches, render, options);
