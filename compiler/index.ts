@@ -6,12 +6,18 @@ import type { Bundle } from "./emit/bundle.js";
 import { emit } from "./emit/emit.js";
 import { evaluate } from "./evaluate/evaluate.js";
 import { checkTypes } from "./evaluate/types.js";
+import type { ProjectCode } from "./link/project-code.js";
 import { createManifest } from "./manifest/create.js";
+import { createPatch, type Patch, type Patchable } from "./patch.js";
 import { resolve } from "./resolve/resolve.js";
 import type { Surface } from "./resolve/surface.js";
 import { faultyDefinitions, startRun } from "./run.js";
 import { scan } from "./scan/scan.js";
 import { openWorkshop } from "./workshop.js";
+
+export type { EntryOutcome, EvaluationEntry } from "./evaluate/protocol.js";
+export type { Patch } from "./patch.js";
+export type { ProjectCode };
 
 export type Phase = "scan" | "analyze" | "resolve" | "evaluate" | "manifest" | "emit" | "types";
 
@@ -48,6 +54,11 @@ export interface CompileResult {
 
 export interface Compiler {
   compile(): Promise<CompileResult>;
+  /**
+   * The short way for an edit of files (absolute paths) of a project that compiled: code that runs on top of `last`'s, which
+   * must be what runs now. Nothing when the edit needs `compile()`. Only for `strict`, until `project`.
+   */
+  patch(last: CompileResult, files: readonly string[]): Promise<Patch | undefined>;
   close(): Promise<void>;
 }
 
@@ -75,6 +86,7 @@ function makeCompiler(dir: string, options: CompileOptions, incremental: boolean
   const { environment = "build", until = "bundle", include = [], loadTimeoutMs: timeoutMs = 10_000 } = options;
   const workshop = openWorkshop(dir, options, incremental);
   const { root, cache } = workshop;
+  const patchables = new WeakMap<ProjectCode, Patchable>();
 
   return {
     async compile() {
@@ -97,9 +109,11 @@ function makeCompiler(dir: string, options: CompileOptions, incremental: boolean
       const { manifest, blobs } = created;
       if (until === "manifest") return finish(tree, { surfaces, evaluated, manifest });
       const project = evaluated.linked.code;
+      patchables.set(project, { surfaces, evaluated });
       const files = until === "project" ? [] : await phase("emit", () => emit({ manifest, project, blobs, include }));
       return finish(tree, { surfaces, evaluated, manifest, bundle: { manifest, project, blobs, files } });
     },
+    patch: (last, files) => createPatch(workshop, options, last, patchables, files),
     close: () => workshop.close(),
   };
 }

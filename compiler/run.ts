@@ -24,6 +24,9 @@ export interface Finish {
     parts: Pick<CompileResult, "surfaces" | "manifest" | "bundle"> & { readonly evaluated: Evaluated | undefined },
   ): CompileResult;
   hasErrors(): boolean;
+  /** What the phases have said so far, in order. */
+  said(): readonly Diagnostic[];
+  readonly timings: Readonly<Partial<Record<Phase, number>>>;
 }
 
 export function startRun(workshop: Workshop, { onPhase }: CompileOptions): Run {
@@ -48,7 +51,11 @@ export function startRun(workshop: Workshop, { onPhase }: CompileOptions): Run {
       diagnostics.push(...said);
       return value;
     },
-    finish: Object.assign(finish, { hasErrors: () => hasErrors(diagnostics) }),
+    finish: Object.assign(finish, {
+      hasErrors: () => hasErrors(diagnostics),
+      said: () => inOrder(diagnostics),
+      timings,
+    }),
   };
 }
 

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { type Cache, cacheFolder, cacheVersion, hashOf, openCache } from "./cache.js";
+import { emit } from "./emit/emit.js";
 import { createEvaluator, type Evaluator } from "./evaluate/child-process.js";
 import type { CompileOptions, CompileResult } from "./index.js";
 import { createLinker, type Linker } from "./link/link.js";
@@ -31,7 +32,7 @@ export function openWorkshop(dir: string, options: CompileOptions, incremental: 
   const { environment = "build", until = "bundle", include = [], types = false, loadTimeoutMs } = options;
   const name = () =>
     `result-${hashOf(JSON.stringify([cacheVersion(), root, environment, until, include, types, loadTimeoutMs, strict ? process.env : null])).slice(0, 24)}`;
-  const linker = createLinker({ root, incremental });
+  const linker = createLinker({ root, incremental, keeps: incremental && strict && options.until === "project" });
   const evaluator = createEvaluator();
   const keeps = incremental || (options.cache !== false && !strict);
   return {
@@ -40,10 +41,10 @@ export function openWorkshop(dir: string, options: CompileOptions, incremental: 
     cache,
     linker,
     evaluator,
-    recall: () => (keeps ? revive(results.readResult(name())) : undefined),
+    recall: () => (keeps ? revive(results.readResult(name()), until, include) : undefined),
     remember(result, inputs) {
       cache.save();
-      if (keeps) results.writeResult(name(), inputs, incremental && strict ? result : flatten(result));
+      if (keeps) results.writeResult(name(), inputs, withoutFiles(result));
     },
     warm() {
       if (incremental && strict) evaluator.warm(root, processEnvironment());
@@ -71,23 +72,19 @@ function workspaceRoot(root: string): string {
   return root;
 }
 
-/** Bytes of emitted files as base64, for JSON. */
-function flatten(result: CompileResult): unknown {
-  if (result.bundle === undefined) return result;
-  const files = result.bundle.files.map(({ path: name, contents }) =>
-    typeof contents === "string"
-      ? { path: name, contents }
-      : { path: name, base64: Buffer.from(contents).toString("base64") },
-  );
-  return { ...result, bundle: { ...result.bundle, files } };
+/** Emitted files are printed anew from what they are made of, which is quicker than to keep them twice. */
+function withoutFiles(result: CompileResult): CompileResult {
+  return result.bundle === undefined ? result : { ...result, bundle: { ...result.bundle, files: [] } };
 }
 
-function revive(stored: unknown): CompileResult | undefined {
+function revive(
+  stored: unknown,
+  until: CompileOptions["until"],
+  include: readonly string[],
+): CompileResult | undefined {
   if (stored === undefined) return undefined;
-  const result = stored as CompileResult;
-  if (result.bundle === undefined) return result;
-  const files = result.bundle.files.map((file) =>
-    "base64" in file ? { path: file.path, contents: Buffer.from(String(file.base64), "base64") } : file,
-  );
-  return { ...result, timings: {}, bundle: { ...result.bundle, files } };
+  const result = { ...(stored as CompileResult), timings: {} };
+  const { bundle } = result;
+  if (bundle === undefined || until !== "bundle") return result;
+  return { ...result, bundle: { ...bundle, files: emit({ ...bundle, include }).value } };
 }

@@ -11,6 +11,8 @@ export interface LoadOptions {
   readonly filename?: string;
   /** Findings to show in `/v1/info`. */
   readonly diagnostics?: readonly InfoDiagnostic[];
+  /** Further members of `__bdk`. */
+  readonly scope?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -21,8 +23,8 @@ export interface LoadOptions {
 export async function loadBundle(
   bundle: LoadableBundle,
   root: string,
-  { filename = "bdk-project.js", diagnostics = [] }: LoadOptions = {},
+  { filename = "bdk-project.js", diagnostics = [], scope = {} }: LoadOptions = {},
 ): Promise<AgentBundle> {
-  const definitions = await loadProject({ ...bundle.project, root, filename });
+  const definitions = await loadProject({ ...bundle.project, root, filename }, scope);
   return { manifest: bundle.manifest, definitions, files: bundle.blobs, diagnostics };
 }

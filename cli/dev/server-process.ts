@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
+import type { EntryOutcome } from "../../compiler/index.js";
 import { ownPackage } from "../package-root.js";
-import type { FromServer, Generation, ServerOptions, ToServer } from "./protocol.js";
+import type { FromServer, Generation, PatchCode, PatchCommit, ServerOptions, ToServer } from "./protocol.js";
 
 export type Listening = Extract<FromServer, { kind: "listening" }>;
 
@@ -32,6 +33,9 @@ export interface ServerProcess {
   start(generation: Generation, options: ServerOptions): Promise<Listening>;
   /** Rejects with `ServerRefusal` when the code does not load; with `ServerGone` when the process died or hung. */
   swap(generation: Generation): Promise<void>;
+  /** Runs a patch and says what its definitions are; `commit` makes it the code that is served. Both reject as `swap` does. */
+  patch(patch: PatchCode): Promise<readonly EntryOutcome[]>;
+  commit(commit: PatchCommit): Promise<void>;
   /** Lets turns settle, then ends the process; kills it after a while. */
   close(): Promise<void>;
 }
@@ -94,6 +98,13 @@ export function createServerProcess(onCrash: (crash: Crash) => void): ServerProc
     },
     async swap(generation) {
       await request({ kind: "swap", generation }, generation.id, swapLimitMs);
+    },
+    async patch(patch) {
+      const answer = await request({ kind: "patch", patch }, patch.id, swapLimitMs);
+      return answer.kind === "patched" ? answer.outcomes : [];
+    },
+    async commit(commit) {
+      await request({ kind: "commit", commit }, commit.id, swapLimitMs);
     },
     async close() {
       closing = true;

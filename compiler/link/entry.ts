@@ -1,3 +1,5 @@
+import { type KeptForm, keepSource } from "./kept.js";
+
 /** A module of the project that holds a definition. */
 export interface LinkedModule {
   readonly slug: string;
@@ -8,7 +10,7 @@ export interface LinkedModule {
 }
 
 /** The generated module that everything is linked from: imports each definition and hands all of them over. */
-export function entrySource(modules: readonly LinkedModule[]): string {
+export function entrySource(modules: readonly LinkedModule[], kept: ReadonlyMap<string, KeptForm> = new Map()): string {
   const imports = modules.map(({ file }, index) => `import * as m${index} from ${specifier(file)};`);
   const bySlug = new Map<string, string[]>();
   for (const [index, { slug, id }] of modules.entries()) {
@@ -17,7 +19,7 @@ export function entrySource(modules: readonly LinkedModule[]): string {
     fields.push(`${JSON.stringify(id)}: m${index}.default`);
   }
   const agents = [...bySlug].map(([slug, fields]) => `${JSON.stringify(slug)}: { ${fields.join(", ")} }`);
-  return `${imports.join("\n")}\n__bdk.provide({ ${agents.join(", ")} });\n`;
+  return `${imports.join("\n")}\n__bdk.provide({ ${agents.join(", ")} });\n${keepSource(kept)}`;
 }
 
 /** The same with every module under its own guard, in order, so that one faulty module does not hide another. */

@@ -6,13 +6,16 @@
  */
 import { realpathSync } from "node:fs";
 import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { BuildContext, BuildFailure, BuildOptions, BuildResult } from "esbuild";
 import { type Diagnostic, hasErrors, type Result } from "../diagnostics/diagnostic.js";
 import { type Adjustments, adjust } from "./adjust.js";
 import { awaitedRequires } from "./awaited-requires.js";
 import { computedImports } from "./computed-imports.js";
 import { entrySource, guardedEntrySource, type LinkedModule } from "./entry.js";
+import { edgesOf, type KeptForm, keptModules } from "./kept.js";
 import { type InstalledPackage, packageFolder } from "./package-folder.js";
+import { linkPatch, type PatchBase, type PatchLink } from "./patch.js";
 import { linkError, linkWarning, type NameFile } from "./problems.js";
 import type { ProjectCode } from "./project-code.js";
 import { moduleKey, ownAliases, type ResolutionState, resolution } from "./resolution.js";
@@ -30,11 +33,20 @@ export interface Linked {
   readonly imports: ReadonlyMap<string, readonly string[]>;
   /** `slug`, a NUL, then an entry's id → the module that holds it. */
   readonly files: ReadonlyMap<string, string>;
+  /** What a patch can build on; with `keeps` only. */
+  readonly base?: PatchBase;
+}
+
+/** Code that replaces a part of what runs. */
+export interface LinkedPatch extends Pick<PatchLink, "modules" | "touched" | "base"> {
+  readonly code: ProjectCode;
 }
 
 export interface Linker {
   /** Links the modules; no value when an error stopped it. */
   link(modules: readonly LinkedModule[], mode?: LinkMode): Promise<Result<Linked | undefined>>;
+  /** Links what an edit of these files (absolute) touches, onto what runs; nothing when that takes a whole link. */
+  patch(base: PatchBase, files: readonly string[]): Promise<LinkedPatch | undefined>;
   close(): Promise<void>;
 }
 
@@ -43,6 +55,8 @@ export interface LinkerOptions {
   readonly root: string;
   /** Keep esbuild's state between calls (`bdk dev`). */
   readonly incremental?: boolean;
+  /** Hand modules over by name as well, for patches (`kept.ts`). */
+  readonly keeps?: boolean;
 }
 
 /** Text files that can be imported as strings. */
@@ -68,7 +82,7 @@ const textEndings = [
 
 const passLimit = 5;
 
-export function createLinker({ root: folder, incremental = false }: LinkerOptions): Linker {
+export function createLinker({ root: folder, incremental = false, keeps = false }: LinkerOptions): Linker {
   const root = realpathSync(folder);
   const known = new Map<string, InstalledPackage | undefined>();
   const nameFile: NameFile = (file) => displayName(root, path.resolve(root, file), known);
@@ -81,6 +95,7 @@ export function createLinker({ root: folder, incremental = false }: LinkerOption
     natives: new Set(),
     zodLocales: false,
   };
+  let kept: ReadonlyMap<string, KeptForm> = new Map();
   let adjustments: Adjustments = { beside: [], folders: {}, diagnostics: [] };
   let context: { readonly mode: LinkMode; readonly stamp: string; readonly build: BuildContext } | undefined;
 
@@ -105,9 +120,49 @@ export function createLinker({ root: folder, incremental = false }: LinkerOption
     }
   };
 
+  /** Which modules there are to keep is known behind a pass that went well; another one hands them over. */
+  const keep = async (
+    modules: readonly LinkedModule[],
+    first: BuildResult | BuildFailure,
+  ): Promise<BuildResult | BuildFailure> => {
+    let result = first;
+    if (isBuildFailure(result) && kept.size > 0) {
+      // The errors to tell are those of the project, not those of keeping what is gone.
+      kept = new Map();
+      state.entry = entrySource(modules);
+      result = await pass("flat");
+    }
+    if (isBuildFailure(result) || result.metafile === undefined) return result;
+    const starts = modules.map(({ file }) => file);
+    const wanted = keptModules(result.metafile, starts);
+    if (isDeepStrictEqual([...wanted], [...kept])) return result;
+    kept = wanted;
+    state.entry = entrySource(modules, kept);
+    return pass("flat");
+  };
+
   return {
+    async patch(base, files) {
+      const keys = files.map((file) => path.relative(root, file).split(path.sep).join("/"));
+      const own: ResolutionState = { ...state, used: new Map(), natives: new Set() };
+      const found = await linkPatch(root, base, keys, (entry, plugin) => {
+        own.entry = entry;
+        const options = buildOptions(root, own, "flat");
+        return { ...options, minify: false, plugins: [plugin, ...(options.plugins ?? [])] };
+      });
+      if (found === undefined || own.natives.size > 0) return undefined;
+      const { text, map, ...rest } = found;
+      const code: ProjectCode = {
+        text,
+        map: portableMap(map, nameFile),
+        externals: externalsOf(own),
+        beside: [],
+        folders: adjustments.folders,
+      };
+      return { ...rest, code };
+    },
     async link(modules, mode = "flat") {
-      state.entry = mode === "flat" ? entrySource(modules) : guardedEntrySource(modules);
+      state.entry = mode === "flat" ? entrySource(modules, kept) : guardedEntrySource(modules);
       let result = await pass(mode);
       for (let count = 1; count < passLimit; count += 1) {
         const next = await adjust(state, result, known);
@@ -115,13 +170,17 @@ export function createLinker({ root: folder, incremental = false }: LinkerOption
         if (!next.changed) break;
         result = await pass(mode);
       }
+      if (keeps && mode === "flat") result = await keep(modules, result);
       const warnings = result.warnings.flatMap((message) => linkWarning(message, nameFile) ?? []);
       const diagnostics: Diagnostic[] = [
         ...result.errors.map((message) => linkError(message, nameFile)),
         ...warnings,
         ...adjustments.diagnostics,
       ];
-      const linked = "outputFiles" in result ? read(result, state, adjustments, nameFile, modules) : undefined;
+      const plain = "outputFiles" in result ? read(result, state, adjustments, nameFile, modules) : undefined;
+      const metafile = "metafile" in result ? result.metafile : undefined;
+      const canPatch = plain !== undefined && kept.size > 0 && mode === "flat" && metafile !== undefined;
+      const linked = canPatch ? { ...plain, base: { modules, edges: edgesOf(metafile), kept } } : plain;
       if (linked === undefined || result.errors.length > 0) return { value: undefined, diagnostics };
       if (mode === "flat") {
         const inputs = "metafile" in result ? (result.metafile?.inputs ?? {}) : {};
@@ -172,16 +231,7 @@ function read(
   const code: ProjectCode = {
     text: announced(lenientGlobs(texts.get(".js") ?? "")),
     map: portableMap(texts.get(".map") ?? "{}", nameFile),
-    externals: [...state.used.values()]
-      .map(({ owner, from, imports }) => ({
-        name: owner.name,
-        version: owner.version,
-        dir: owner.dir,
-        from,
-        reason: state.external.get(owner.name) ?? "",
-        imports: [...imports].sort(),
-      }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    externals: externalsOf(state),
     beside,
     folders,
   };
@@ -192,6 +242,19 @@ function read(
     imports: new Map(Object.entries(inputs).map(([file, { imports }]) => [file, imports.map((each) => each.path)])),
     files: new Map(modules.map(({ slug, id, file }) => [`${slug}\0${id}`, file])),
   };
+}
+
+function externalsOf({ used, external }: ResolutionState): ProjectCode["externals"] {
+  return [...used.values()]
+    .map(({ owner, from, imports }) => ({
+      name: owner.name,
+      version: owner.version,
+      dir: owner.dir,
+      from,
+      reason: external.get(owner.name) ?? "",
+      imports: [...imports].sort(),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /**

@@ -126,6 +126,62 @@ describe("bdk dev", () => {
     expect(await dev.call("answer")).toBe("arrived");
   });
 
+  test("modules that an edit does not touch go on as they are, and their bindings stay live", async () => {
+    const dir = await devProject({
+      "bot/lib/count.ts":
+        "export let count = 0;\nexport function step() { count += 1; return count; }\nexport default class Words { static own = 'own'; }\n",
+      "bot/tools/step.ts": toolFile("() => step()", 'import { step } from "../lib/count.js";'),
+      "bot/tools/look.ts": toolFile("() => ['a', count]", 'import { count } from "../lib/count.js";'),
+    });
+    const dev = await startDev(dir);
+    expect(await dev.call("step")).toBe(1);
+    expect(await dev.call("step")).toBe(2);
+    await dev.save(
+      "bot/tools/look.ts",
+      toolFile(
+        "() => ['b', count, Words.own, z.string().safeParse(1).success]",
+        'import Words, { count } from "../lib/count.js";\nimport { z } from "zod";',
+      ),
+    );
+    // zod was not part of the code before: that took the long way, with modules of its own.
+    expect(await dev.call("look")).toEqual(["b", 0, "own", false]);
+    expect(await dev.call("step")).toBe(1);
+    await dev.save(
+      "bot/tools/look.ts",
+      toolFile("() => ['c', count, Words.own]", 'import Words, { count } from "../lib/count.js";'),
+    );
+    expect(await dev.call("look")).toEqual(["c", 1, "own"]);
+    expect(await dev.call("step")).toBe(2);
+    expect(await dev.call("look")).toEqual(["c", 2, "own"]);
+  });
+
+  test("an edit that ends the process while it loads is refused, and the old code never stops", async () => {
+    const dev = await startDev(await devProject());
+    const pid = serverPid(dev.dir);
+    const from = dev.mark();
+    await writeProject(dev.dir, { "bot/tools/answer.ts": toolFile("() => 1", "process.exit(3);") });
+    const broken = await dev.next("diagnostics", from);
+    expect(broken.errors).toBe(1);
+    expect(await dev.call("answer")).toBe("v0");
+    expect(serverPid(dev.dir)).toBe(pid);
+  });
+
+  test("what only a whole build can refuse is taken back", async () => {
+    const dev = await startDev(await devProject());
+    const from = dev.mark();
+    await writeProject(dev.dir, {
+      "bot/tools/answer.ts": toolFile(
+        '() => "early"',
+        'setTimeout(() => {}, 0);\nPromise.reject(new Error("left behind"));',
+      ),
+    });
+    const refused = await dev.next("diagnostics", from);
+    expect(refused.errors).toBeGreaterThan(0);
+    await expect.poll(() => dev.call("answer")).toBe("v0");
+    await dev.save("bot/tools/answer.ts", toolFile('() => "mended"'));
+    expect(await dev.call("answer")).toBe("mended");
+  });
+
   test("coalesces a burst", async () => {
     const dev = await startDev(await devProject());
     const from = dev.mark();
