@@ -122,9 +122,16 @@ export class SessionJournal {
 
   /** The index must never call a session idle that has work to do: rows open before the log, and close after it. */
   async #submit(events: readonly SessionEvent[]): Promise<void> {
+    const before = this.#row;
     const row = this.#news(events);
     if (row?.open === true) this.#context.deps.store.index.put(row);
-    await this.#log.append(events);
+    try {
+      await this.#log.append(events);
+    } catch (error) {
+      // What was refused must not be counted: the token of a message that wasn't taken stays good.
+      if (row !== undefined && before !== undefined) this.#saveRow(before);
+      throw error;
+    }
     if (row?.open === false && this.#row === row) this.#saveRow();
   }
 
@@ -137,10 +144,10 @@ export class SessionJournal {
     return row;
   }
 
-  #saveRow(): void {
+  #saveRow(row: SessionRow = this.row): void {
     const { store, log } = this.#context.deps;
     try {
-      store.index.put(this.row);
+      store.index.put(row);
     } catch (error) {
       log("warn", `index row of ${this.record.id} not saved: ${String(error)}`);
     }

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { build } from "esbuild";
 import { beforeAll, expect, test } from "vitest";
 import type { SessionEvent } from "../../runtime/session/event.js";
 import { agentOf, alice, eventsOf, only, openSessions, tempDir } from "./support/sessions.js";
+import { bundleWorker } from "./support/worker.js";
 
 /** Kills in one go; `BDK_CRASH_RUNS=50` for the long run. */
 const runs = Number(process.env.BDK_CRASH_RUNS ?? 20);
@@ -23,25 +23,7 @@ const agent = agentOf({
 });
 
 beforeAll(async () => {
-  const out = join(
-    import.meta.dirname,
-    "..",
-    "..",
-    "node_modules",
-    ".cache",
-    "bdk-test",
-    `crash-worker-${process.pid}.mjs`,
-  );
-  await build({
-    entryPoints: [join(import.meta.dirname, "support", "crash-worker.ts")],
-    outfile: out,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    packages: "external",
-    logLevel: "error",
-  });
-  worker = out;
+  worker = await bundleWorker("crash-worker");
 });
 
 /** Starts a worker and kills it `afterMs` after it is ready. */
