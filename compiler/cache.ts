@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   type Stats,
   statSync,
   writeFileSync,
@@ -84,7 +85,9 @@ export function openCache(folder: string | false): Cache {
       const stored = { stamps: [...new Set(inputs)].sort().map(stampOf), result };
       kept.set(name, stored);
       const file = resultFile(name);
-      if (file !== undefined) writeJson(file, stored);
+      if (file === undefined) return;
+      writeJson(file, stored);
+      pruneResults(path.dirname(file));
     },
     save() {
       if (!isNew || factsFile === undefined || facts === undefined) return;
@@ -154,6 +157,18 @@ const made = /^(?:node_modules|dist|\.bdk|\.git|.*\.(?:log|tmp|swp))$/;
 
 export function hashOf(contents: string | Uint8Array): string {
   return createHash("sha256").update(contents).digest("hex");
+}
+
+/** Results of earlier versions and other options are of no more use after a few others. */
+const keptResults = 4;
+
+function pruneResults(folder: string): void {
+  if (!existsSync(folder)) return;
+  const results = readdirSync(folder).filter((name) => name.startsWith("result-") && name.endsWith(".json"));
+  const newest = results
+    .map((name) => ({ file: path.join(folder, name), time: statOf(path.join(folder, name))?.mtimeMs ?? 0 }))
+    .sort((a, b) => b.time - a.time);
+  for (const { file } of newest.slice(keptResults)) rmSync(file, { force: true });
 }
 
 /** A damaged or absent file is as good as none. */

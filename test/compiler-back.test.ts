@@ -184,6 +184,21 @@ describe("caches", () => {
     expect(agentOf(await change("bot/tools/a.ts", tool('"Fourth."'))).tools[0]?.description).toBe("Fourth.");
   });
 
+  it("never keep the folder of one run for the next", async () => {
+    const dir = project("staged", {
+      "bot/agent.ts":
+        'import { defineAgent } from "@cursor/bdk";\nexport default defineAgent({ model: "offline", local: { cwd: process.cwd() } });\n',
+      "bot/tools/a.ts": tool('"First."'),
+    });
+    const cache = path.join(workshop, "staged-cache");
+    for (const edit of ["First.", "Second."]) {
+      writeFileSync(path.join(dir, "bot/tools/a.ts"), tool(JSON.stringify(edit)));
+      const result = await compile(dir, { cache });
+      expect(agentOf(result).local).toEqual({ cwd: { dynamic: true } });
+      expect(agentOf(result).tools[0]?.description).toBe(edit);
+    }
+  });
+
   it("keep a compiler for dev right over many edits", async () => {
     const dir = project("edited", { "bot/tools/a.ts": tool('"Edit 0."'), "bot/lib/x.ts": "export const x = 0;\n" });
     const compiler = createCompiler(dir, { environment: "strict", until: "project", cache: false });

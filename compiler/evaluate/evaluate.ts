@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Definition } from "../analyze/definition.js";
+import type { AnalysisCache, Definition } from "../analyze/definition.js";
 import { checkExpression } from "../analyze/rules/cron.js";
 import { type Diagnostic, inOrder, type Result } from "../diagnostics/diagnostic.js";
 import type { Linked, LinkedModule, Linker } from "../link/link.js";
@@ -10,6 +10,7 @@ import type { Surface } from "../resolve/surface.js";
 import type { Kind } from "../slots.js";
 import type { Evaluator } from "./child-process.js";
 import { type Settled, settleEnvironment } from "./environment.js";
+import { createOutcomeCache } from "./outcome-cache.js";
 import { closureOf, createPasses, keyOf, type Pass } from "./passes.js";
 import type { EvaluationEntry, Facts } from "./protocol.js";
 import {
@@ -38,6 +39,7 @@ export interface EvaluateOptions {
   readonly timeoutMs: number;
   readonly linker: Linker;
   readonly evaluator: Evaluator;
+  readonly cache: { readonly facts: AnalysisCache };
   /** Definitions that are known to be faulty: left out, so that the others can be read. */
   readonly faulty: ReadonlySet<Definition>;
 }
@@ -83,6 +85,8 @@ export async function evaluate(
       modules,
       entries,
       session,
+      stage,
+      known: strict ? undefined : createOutcomeCache(options.cache.facts, linked, root),
       surroundings: { root: stage === undefined ? root : path.join(stage, "assets"), resolveFrom: root, timeoutMs },
     });
     const settled = strict

@@ -1,6 +1,7 @@
 /** One evaluation of the whole project in one environment: fast when all is well, module by module when not. */
 import type { Linked, LinkedModule, Linker } from "../link/link.js";
 import type { EvaluationSession, RunResult } from "./child-process.js";
+import type { Environment, OutcomeCache } from "./outcome-cache.js";
 import type { EntryOutcome, EvaluationEntry, EvaluationRun, Failure, Incident } from "./protocol.js";
 import { createTracer, type Tracer } from "./trace.js";
 
@@ -22,6 +23,10 @@ export interface PassInput {
   readonly modules: readonly LinkedModule[];
   readonly entries: readonly EvaluationEntry[];
   readonly session: EvaluationSession;
+  /** Where outcomes are kept between runs; none where they may hold values of the environment. */
+  readonly known: OutcomeCache | undefined;
+  /** The folder of this run alone: what names it can't be kept for the next. */
+  readonly stage: string | undefined;
   readonly surroundings: Pick<EvaluationRun, "root" | "resolveFrom" | "timeoutMs">;
 }
 
@@ -30,8 +35,8 @@ export function keyOf({ slug, id }: { readonly slug: string; readonly id: string
 }
 
 /** Makes a function that evaluates in a given environment; the guarded text is linked once, when first needed. */
-export function createPasses(input: PassInput): (env: Readonly<Record<string, string>>) => Promise<Pass> {
-  const { linker, flat, modules, entries, session, surroundings } = input;
+export function createPasses(input: PassInput): (env: Environment) => Promise<Pass> {
+  const { linker, flat, modules, entries, session, surroundings, known, stage } = input;
   const flatTracer = createTracer(flat.code.map);
   let guarded: Promise<{ readonly linked: Linked; readonly tracer: Tracer } | undefined> | undefined;
 
@@ -48,8 +53,16 @@ export function createPasses(input: PassInput): (env: Readonly<Record<string, st
   });
 
   return async (env) => {
-    const whole = await session.run(runOf(flat, { guarded: false, entries, env }));
-    if (isClean(whole)) return passOf([whole], flatTracer);
+    const recalled = recall(known, entries, env);
+    if (recalled.reads !== undefined && recalled.unknown.length === 0) {
+      return { outcomes: recalled.outcomes, incidents: [], reads: recalled.reads, tracer: flatTracer, output: "" };
+    }
+    const whole = await session.run(runOf(flat, { guarded: false, entries: recalled.unknown, env }));
+    if (isClean(whole)) {
+      const pass = passOf([whole], flatTracer);
+      if (known !== undefined) remember(known, recalled.unknown, env, pass, stage);
+      return { ...pass, outcomes: new Map([...recalled.outcomes, ...pass.outcomes]) };
+    }
     guarded ??= linkGuarded();
     const text = await guarded;
     if (text === undefined) return { ...passOf([whole], flatTracer), failure: failureOf(whole) };
@@ -63,6 +76,31 @@ export function createPasses(input: PassInput): (env: Readonly<Record<string, st
     // Only together do they fail: the order of modules matters, or their number.
     return { ...pass, failure: failureOf(whole), tracer: flatTracer };
   };
+}
+
+/** What is known of the entries already, and those that have to be read. The text as a whole loads all the same. */
+function recall(known: OutcomeCache | undefined, entries: readonly EvaluationEntry[], env: Environment) {
+  const outcomes = new Map<string, EntryOutcome>();
+  for (const entry of entries) {
+    const outcome = known?.find(entry, env);
+    if (outcome !== undefined) outcomes.set(keyOf(entry), outcome);
+  }
+  return { outcomes, unknown: entries.filter((entry) => !outcomes.has(keyOf(entry))), reads: known?.findReads(env) };
+}
+
+function remember(
+  known: OutcomeCache,
+  entries: readonly EvaluationEntry[],
+  env: Environment,
+  pass: Pass,
+  stage: string | undefined,
+): void {
+  known.keepReads(env, pass.reads);
+  for (const entry of entries) {
+    const outcome = pass.outcomes.get(keyOf(entry));
+    const isPortable = stage === undefined || !JSON.stringify(outcome ?? null).includes(stage);
+    if (outcome !== undefined && isPortable) known.keep(entry, env, outcome);
+  }
 }
 
 /** Runs all entries by themselves, going on in a new process behind each one that stopped the last. */
