@@ -1,8 +1,10 @@
 /** The server: agents mounted on one fastify app, from a bundle in memory. Source: `http-api.md`, decisions 20–25. */
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { toCaller } from "../auth/caller.js";
 import { isLoopbackAddress } from "../auth/loopback.js";
 import { createAuthChain } from "../auth/policy.js";
+import { RuntimeError } from "../errors.js";
 import { notesOnModel } from "../harness/models/params.js";
 import { createHarnessResolver } from "../harness/models/resolver.js";
 import { readModelSetting } from "../harness/models/setting.js";
@@ -66,6 +68,17 @@ export function openLog(options: HostOptions): HostLog {
   });
 }
 
+/** The file that `BDK_OFFLINE_SCRIPT` names: what the offline model does, step by step. */
+function readOfflineScript(): string | undefined {
+  const file = process.env.BDK_OFFLINE_SCRIPT;
+  if (file === undefined || file === "") return undefined;
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new RuntimeError("model_unavailable", `BDK_OFFLINE_SCRIPT: ${String(error)}`);
+  }
+}
+
 /** As `createHost`, with a log that was opened before the project's code was loaded. */
 export async function createHostWith(
   log: HostLog,
@@ -79,7 +92,7 @@ export async function createHostWith(
   const address = options.host ?? "127.0.0.1";
   const loopbackOnly = address === "localhost" || isLoopbackAddress(address);
   const model = readModelSetting(options.model);
-  const harnesses = createHarnessResolver({ sections, environment: process.env });
+  const harnesses = createHarnessResolver({ sections, environment: process.env, readOfflineScript });
 
   const agents = await openAgents(bundle, {
     host: options,

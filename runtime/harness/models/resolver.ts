@@ -8,14 +8,16 @@ import type { ModelSection } from "./section.js";
 export interface HarnessResolverOptions {
   readonly sections: Sections;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Script of the offline model as JSON, when there is one; asked at its first turn. */
+  readonly readOfflineScript?: () => string | undefined;
 }
 
 type ProviderModel = Exclude<ModelName, { provider: "offline" }>;
 
 /** Chooses the harness of a model: the built-in offline one, or a provider whose section was linked. Decision 18. */
 export function createHarnessResolver(options: HarnessResolverOptions): HarnessResolver {
-  const { sections, environment } = options;
-  const offline = createOfflineHarness();
+  const { sections, environment, readOfflineScript } = options;
+  const offline = createOfflineHarness(readOfflineScript && { readScript: readOfflineScript });
   const harnesses = new Map<string, Promise<Harness>>();
 
   const missing = (name: ProviderModel): string | undefined => {

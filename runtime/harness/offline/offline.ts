@@ -8,22 +8,28 @@ import { type OfflineScript, parseScript, type ScriptAct } from "./script.js";
 export interface OfflineOptions {
   /** Drives every turn that one of its rules fits. */
   readonly script?: OfflineScript;
+  /** Gives such a script as JSON, or nothing; asked at the first turn. */
+  readonly readScript?: () => string | undefined;
 }
 
 /**
  * Makes the offline model. A message line `/tool_name {json}` makes it call that tool, several lines several tools; then
- * it tells what they returned. A script takes over where its rules fit: from the options, or as JSON in the model
- * parameter `script`. Token counts follow from text lengths (four characters a token, of the system prompt and of what
+ * it tells what they returned. A script takes over where its rules fit: as JSON in the model parameter `script`, else
+ * from the options (the server reads the file that `BDK_OFFLINE_SCRIPT` names). Token counts follow from text lengths (four characters a token, of the system prompt and of what
  * is new).
  *
  * @example createOfflineHarness({ script: { rules: [{ steps: [[{ text: "Hello." }]] }] } })
  */
 export function createOfflineHarness(options: OfflineOptions = {}): Harness {
+  let given: { readonly text: string | undefined } | undefined;
   let parsed: { readonly text: string; readonly script: OfflineScript } | undefined;
 
   function scriptOf(request: StepRequest): OfflineScript | undefined {
-    const text = request.model.params.find((param) => param.id === "script")?.value;
-    if (text === undefined) return options.script;
+    const own = request.model.params.find((param) => param.id === "script")?.value;
+    if (own === undefined && options.script !== undefined) return options.script;
+    given ??= { text: options.readScript?.() };
+    const text = own ?? given.text;
+    if (text === undefined) return undefined;
     if (parsed?.text !== text) parsed = { text, script: parseScript(text) };
     return parsed.script;
   }
