@@ -3,6 +3,8 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { hasErrors } from "../compiler/diagnostics/diagnostic.js";
@@ -237,5 +239,28 @@ describe("loading", () => {
     expect(stack).toMatch(
       /^Error: from the depths\n\s+at deep \(bot\/lib\/deep\.ts:2:9\)\n\s+at (?:Object\.)?execute \(bot\/tools\/a\.ts:7:12\)/,
     );
+  });
+
+  it("leaves no generation behind", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const dir = project("generations", {
+      "bot/tools/a.ts":
+        'import { defineTool } from "@cursor/bdk/tools";\nimport { z } from "zod";\nexport default defineTool({ description: "Has weight.", inputSchema: z.object({ n: z.number() }), execute: ({ n }) => n });\n',
+    });
+    const { bundle } = await build(dir, { until: "project" });
+    if (bundle === undefined) throw new Error("it should build");
+    const load = async (count: number, from: number): Promise<number> => {
+      for (let index = from; index < from + count; index += 1) {
+        const text = `${bundle.project.text}\n/* generation ${index} */`;
+        await loadProject({ ...bundle.project, text, root: dir });
+      }
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await load(10, 0);
+    const after = await load(100, 10);
+    // Kept whole, a hundred generations of this text are more than 50 MB.
+    expect((after - before) / 1e6).toBeLessThan(5);
   });
 });
