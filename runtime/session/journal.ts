@@ -115,6 +115,11 @@ export class SessionJournal {
     this.#log.release();
   }
 
+  /** Observers have been told everything. */
+  get isObserved(): boolean {
+    return this.#observers.isIdle;
+  }
+
   /** Resolves when observers have been told everything. */
   observed(): Promise<void> {
     return this.#observers.drained();

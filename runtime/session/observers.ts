@@ -6,6 +6,7 @@ export type Listener = (event: SessionEvent) => void | Promise<void>;
 /** One session's line to hooks and listeners: recorded events go out in order, one at a time, never holding the turn. */
 export interface Observers {
   publish(events: readonly SessionEvent[]): void;
+  readonly isIdle: boolean;
   /** Resolves when nothing is left to deliver. */
   drained(): Promise<void>;
 }
@@ -44,6 +45,9 @@ export function createObservers(
       if (wanted.length === 0) return;
       for (const event of wanted) queue.push(deepFreeze(event));
       delivering ??= deliver();
+    },
+    get isIdle() {
+      return delivering === undefined;
     },
     async drained() {
       while (delivering !== undefined) await delivering;

@@ -30,14 +30,17 @@ export function createRegistry(context: RunnerContext): Registry {
     trim(context.deps.maxIdle ?? defaultMaxIdle);
   }
 
-  /** Looks at the few longest untouched only, so that many busy sessions don't make each touch slow. */
+  /** Looks at the few longest untouched only, so that many busy sessions don't make each touch slow; busy ones go last. */
   function trim(limit: number): void {
     let looks = 8;
     for (const [id, runner] of loaded) {
       if (loaded.size <= limit || looks === 0) return;
       looks -= 1;
-      if (!runner.isIdle) continue;
       loaded.delete(id);
+      if (!runner.isIdle) {
+        loaded.set(id, runner);
+        continue;
+      }
       runner.abandon(new Error("dropped from memory"));
     }
   }

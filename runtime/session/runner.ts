@@ -39,7 +39,7 @@ export class SessionRunner {
 
   /** Nothing runs and nothing waits to be done: may be dropped from memory. */
   get isIdle(): boolean {
-    return !this.#loop.isActive && this.#journal.state.direct.length === 0;
+    return !this.#loop.isActive && this.#journal.state.direct.length === 0 && this.#journal.isObserved;
   }
 
   /** Folds events that are already in the log. */

@@ -70,6 +70,7 @@ class Store implements FileEventStore {
   readonly #handles = new Map<string, Handle>();
   readonly #goneListeners: ((id: string) => void)[] = [];
   readonly #timer: NodeJS.Timeout;
+  readonly #closing = new Set<Promise<void>>();
   readonly #making = new Set<string>();
   /** Sessions whose log may have lost its unsynced end when the machine went down. */
   readonly #torn = new Set<string>();
@@ -181,9 +182,10 @@ class Store implements FileEventStore {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    for (const handle of this.#handles.values()) handle.file.end();
+    const open = [...this.#handles.values()].map(({ file }) => file.finish());
     this.#handles.clear();
     try {
+      await Promise.all([...open, ...this.#closing]);
       this.index.compact();
       writeFacts(this.#dir, true);
     } catch (error) {
@@ -241,7 +243,11 @@ class Store implements FileEventStore {
   #letGo(handle: Handle): void {
     handle.holders -= 1;
     if (handle.holders > 0) return;
-    handle.file.close();
+    const closed = handle.file
+      .close()
+      .catch((error: unknown) => this.#log("warn", `${handle.file.path} was not closed: ${String(error)}`))
+      .finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
     if (this.#handles.get(handle.id) === handle) this.#handles.delete(handle.id);
   }
 

@@ -37,7 +37,9 @@ export class LogFile {
   #scheduled = false;
   #broken: Error | undefined;
   #ended = false;
-  #closed = false;
+  #closing: Promise<void> | undefined;
+  /** Those who wait until no sync runs. */
+  readonly #idle: (() => void)[] = [];
   #waiting: { readonly end: number; readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
   #tail: Tail = { lines: [], offsets: [], bytes: 0 };
   readonly #watchers = new Set<() => void>();
@@ -154,12 +156,22 @@ export class LogFile {
     this.notify();
   }
 
-  /** Closes the file once nothing is being synced. */
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+  /** Closes the file once everything written is on disk. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Ends the log and resolves when everything written is on disk, as far as the disk takes it. */
+  async finish(): Promise<void> {
     this.end();
-    if (!this.#syncing && !this.#scheduled) fs.closeSync(this.#fd);
+    if (this.#unsynced > 0 && this.#broken === undefined) this.#scheduleSync();
+    while (this.#scheduled || this.#syncing) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  async #close(): Promise<void> {
+    await this.finish();
+    fs.closeSync(this.#fd);
   }
 
   #write(events: readonly SessionEvent[]): void {
@@ -198,7 +210,7 @@ export class LogFile {
 
   async #sync(): Promise<void> {
     this.#syncing = true;
-    while (this.#firstUnsynced !== undefined || this.#unsynced >= maxUnsynced) {
+    while (this.#firstUnsynced !== undefined || this.#unsynced >= (this.#ended ? 1 : maxUnsynced)) {
       this.#firstUnsynced = undefined;
       this.#unsynced = 0;
       try {
@@ -210,7 +222,7 @@ export class LogFile {
       this.#show();
     }
     this.#syncing = false;
-    if (this.#closed) fs.closeSync(this.#fd);
+    for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   #show(): void {

@@ -36,7 +36,12 @@ export function openIndex(dir: string, now: () => number): IndexFile {
   function keep(row: SessionRow): void {
     if (!rows.has(row.id)) insert(row.id);
     rows.set(row.id, row);
-    if (row.continuationKey !== undefined) keys.set(keyOf(row.channelId, row.continuationKey), row.id);
+    nameKey(row);
+  }
+
+  /** Only a session that takes follow-ups holds its key. */
+  function nameKey({ id, mode, channelId, continuationKey }: SessionRow): void {
+    if (continuationKey !== undefined && mode === "chat") keys.set(keyOf(channelId, continuationKey), id);
   }
 
   /** Ids sort by time, so a new one nearly always goes last. */
@@ -85,7 +90,7 @@ export function openIndex(dir: string, now: () => number): IndexFile {
     for (const row of latest.values()) {
       if (row === undefined) continue;
       rows.set(row.id, row);
-      if (row.continuationKey !== undefined) keys.set(keyOf(row.channelId, row.continuationKey), row.id);
+      nameKey(row);
     }
   }
 

@@ -53,7 +53,7 @@ test("what was appended is what is read, live, from every index, and from a file
         file.end();
         await following;
         expect(followed).toEqual(expected);
-        file.close();
+        await file.close();
 
         const size = Math.floor(Buffer.byteLength(readFileSync(path)) * cut);
         truncateSync(path, size);
@@ -67,7 +67,7 @@ test("what was appended is what is read, live, from every index, and from a file
         expect(warnings.length).toBe(whole === size ? 0 : 1);
         await again.append([eventAt(again.nextIndex, "more")]);
         expect((await collect(again, 0)).length).toBe(kept.length + 1);
-        again.close();
+        await again.close();
       }),
       { numRuns: 60 },
     );
@@ -87,7 +87,7 @@ test("nothing is visible before its sync: an event that must be flushed is not r
     expect((await collect(file, 0)).length).toBeGreaterThanOrEqual(1);
     await after;
     expect(await collect(file, 0)).toHaveLength(2);
-    file.close();
+    await file.close();
   } finally {
     rmSync(dir, { recursive: true });
   }
