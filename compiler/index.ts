@@ -1,5 +1,7 @@
 /** The compiler's door. `compile()` runs the whole pipeline; `createCompiler()` keeps caches between runs for `bdk dev`. */
+import { existsSync } from "node:fs";
 import type { Manifest } from "../runtime/manifest/schema.js";
+import { absentProject } from "./absent.js";
 import { analyze } from "./analyze/analyze.js";
 import type { Diagnostic } from "./diagnostics/diagnostic.js";
 import type { Bundle } from "./emit/bundle.js";
@@ -69,6 +71,7 @@ export interface Compiler {
  * const { diagnostics, bundle } = await compile("my-agent");
  */
 export async function compile(dir: string, options: CompileOptions = {}): Promise<CompileResult> {
+  if (!existsSync(dir)) return absentProject(dir);
   const compiler = makeCompiler(dir, options, false);
   try {
     return await compiler.compile();
