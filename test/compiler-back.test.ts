@@ -70,6 +70,11 @@ describe("output", () => {
     }
   });
 
+  it("is a diagnostic where there is no folder", async () => {
+    const { diagnostics } = await build(path.join(workshop, "nowhere"));
+    expect(diagnostics.map(({ code }) => code)).toEqual(["BDK1002"]);
+  });
+
   it("fits the published schema", async () => {
     const ajv = new Ajv2020({ strict: false });
     const validate = ajv.compile(manifestJsonSchema());
