@@ -44,9 +44,21 @@ export function isLoopbackOrigin(origin: string): boolean {
  * one) that is loopback too. The last part is what stops a web page that rebinds its own name to 127.0.0.1. Decision 24.
  */
 export function isDirectLoopback(request: AuthRequest): boolean {
-  if (!isLoopbackAddress(request.peer)) return false;
+  if (!isKnownLoopbackAddress(request.peer)) return false;
   if (forwardingHeaders.some((name) => request.headers[name] !== undefined)) return false;
   const { host, origin } = request.headers;
-  if (typeof host !== "string" || !isLoopbackHost(host)) return false;
+  if (typeof host !== "string" || !isKnownLoopbackHost(host)) return false;
   return origin === undefined || (typeof origin === "string" && isLoopbackOrigin(origin));
 }
+
+/** Callers come back with the same address and the same Host: the last answer is nearly always the next one. */
+function remember<T>(check: (value: T) => boolean): (value: T) => boolean {
+  let last: { readonly value: T; readonly answer: boolean } | undefined;
+  return (value) => {
+    if (last?.value !== value) last = { value, answer: check(value) };
+    return last.answer;
+  };
+}
+
+const isKnownLoopbackAddress = remember(isLoopbackAddress);
+const isKnownLoopbackHost = remember(isLoopbackHost);

@@ -1,5 +1,6 @@
 /** Entry of `server.mjs`: flags and variables in, a serving process out. Source: `wire.md` (CLI and process). */
 
+import { RuntimeError } from "../errors.js";
 import type { AgentBundle } from "../manifest/bundle.js";
 import type { BootInput } from "./boot-input.js";
 import { checkBundle } from "./check.js";
@@ -83,7 +84,8 @@ function closeOnSignals(host: Host, log: HostLog, beforeExit: () => void): void 
 }
 
 function fail(error: unknown): void {
-  if (error instanceof UsageError || error instanceof StartupError) {
+  // A `RuntimeError` here is a state root that can't be used: in use by another server, read-only, of a newer version.
+  if (error instanceof UsageError || error instanceof StartupError || error instanceof RuntimeError) {
     process.stderr.write(`error: ${error.message}\n`);
     process.exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.failure;
     return;

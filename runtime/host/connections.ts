@@ -10,12 +10,13 @@ export interface Connections {
 export function trackConnections(server: Server): Connections {
   let active = 0;
   let onIdle = (): void => undefined;
+  const onClose = (): void => {
+    active -= 1;
+    if (active === 0) onIdle();
+  };
   server.on("request", (_request, response) => {
     active += 1;
-    response.once("close", () => {
-      active -= 1;
-      if (active === 0) onIdle();
-    });
+    response.on("close", onClose);
   });
   return {
     settled: (ms) =>

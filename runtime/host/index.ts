@@ -10,6 +10,7 @@ import { createHarnessResolver } from "../harness/models/resolver.js";
 import { readModelSetting } from "../harness/models/setting.js";
 import type { HttpHost } from "../http/context.js";
 import type { AgentBundle } from "../manifest/bundle.js";
+import type { Caller } from "../session/service.js";
 import { openAgent } from "./agent.js";
 import { openAgents, type ServedAgents } from "./agents.js";
 import { createApp } from "./app.js";
@@ -195,9 +196,21 @@ function createHttpHost(
     mount: (slug) => (slug === undefined ? agents.all()[0] : agents.get(slug)),
     urlOf: (slug) => (isMulti ? `${state.baseUrl}/${slug}` : state.baseUrl),
     manifestHash: () => agents.bundle.manifest.hash,
-    toCaller: (principal) => toCaller(principal, { dev, loopbackOnly, allowAnonymous }),
+    toCaller: rememberCallers((principal) => toCaller(principal, { dev, loopbackOnly, allowAnonymous })),
     closing: state.closing.signal,
     isDraining: () => state.isDraining,
     readStatic: async (folder, path) => folders?.[folder](path),
+  };
+}
+
+/** A policy that always admits the same principal hands out the same object: its caller is made once. */
+function rememberCallers(make: HttpHost["toCaller"]): HttpHost["toCaller"] {
+  const callers = new WeakMap<object, Caller>();
+  return (principal) => {
+    const known = callers.get(principal);
+    if (known !== undefined) return known;
+    const caller = make(principal);
+    callers.set(principal, caller);
+    return caller;
   };
 }

@@ -71,6 +71,7 @@ export function agentInfo(
       ...defined({ description: extension.description }),
       contributes: extension.contributes,
       disabled: extension.disabled,
+      ...defined({ overlays: extension.overlays }),
       ...origin(extension),
     })),
     ...(agent.artifacts && {
@@ -113,8 +114,9 @@ function connectionInfo(connection: ConnectionEntry) {
   };
 }
 
-function origin(entry: { source: string; layer: string; package?: string | undefined }) {
-  return { source: entry.source, layer: entry.layer, ...defined({ package: entry.package }) };
+function origin(entry: Pick<ToolEntry, "source" | "layer" | "package" | "shadows">) {
+  const { source, layer, package: from, shadows } = entry;
+  return { source, layer, ...defined({ package: from, shadows }) };
 }
 
 /** The fields that have a value. */

@@ -46,7 +46,8 @@ export function resolveDynamic(agent: AgentManifest, definitions: Definitions): 
       artifacts: {
         ...agent.artifacts,
         kinds: agent.artifacts.kinds.map((kind) => {
-          const own = fieldsOf(fieldsOf(field("artifacts", "kinds"))[kind.name]);
+          const { id, kind: name } = kind.from ?? { id: "artifacts", kind: kind.name };
+          const own = fieldsOf(fieldsOf(field(id, "kinds"))[name]);
           return isDynamic(kind.description)
             ? { ...kind, description: stringOr(own.description) ?? kind.description }
             : kind;

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { RuntimeError } from "../errors.js";
 import type { HttpHost, StaticFile } from "./context.js";
-import { pagePolicy } from "./security.js";
+import { protectPage } from "./security.js";
 
 /** The playground's page and files, without auth: it holds no data of its own. */
 export function playgroundRoutes(app: FastifyInstance, host: HttpHost): void {
@@ -36,6 +36,6 @@ export function docsRoutes(app: FastifyInstance, host: HttpHost): void {
 function sendFile(request: FastifyRequest, reply: FastifyReply, file: StaticFile, isHashed: boolean): FastifyReply {
   reply.header("etag", file.etag).header("cache-control", isHashed ? "public, max-age=3600" : "no-cache");
   if (request.headers["if-none-match"] === file.etag) return reply.code(304).send();
-  if (file.contentType.startsWith("text/html")) reply.header("content-security-policy", pagePolicy);
+  if (file.contentType.startsWith("text/html")) protectPage(reply);
   return reply.type(file.contentType).send(file.bytes);
 }

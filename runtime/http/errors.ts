@@ -3,6 +3,7 @@ import { type ErrorCode, RuntimeError } from "../errors.js";
 import type { HttpHost } from "./context.js";
 import { isHead } from "./head.js";
 import type { RouteTable } from "./route-table.js";
+import { protectAnswer } from "./security.js";
 
 /** Every failure leaves as `{ ok: false, error, message }`; what is not one of ours is logged and told as `internal`. */
 export function handleErrors(app: FastifyInstance, host: HttpHost, table: RouteTable): void {
@@ -25,7 +26,7 @@ export function sendError(host: HttpHost, error: unknown, request: FastifyReques
   if (status >= 500)
     host.log[status === 500 ? "error" : "warn"](`${request.method} ${pathOf(request)} answered ${status}`, error);
   if (status === 413 || status === 401) reply.header("connection", "close");
-  return reply.code(status).type("application/json; charset=utf-8").send(body);
+  return protectAnswer(reply).code(status).type("application/json; charset=utf-8").send(body);
 }
 
 /** Status and body of an error; nothing of an unexpected error but its kind gets out. */

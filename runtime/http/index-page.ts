@@ -1,12 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { HttpHost } from "./context.js";
-import { pagePolicy } from "./security.js";
+import { protectPage } from "./security.js";
 
 /** The index of mounted agents, for people and for programs; without auth. Source: `http-api.md` (Host routes). */
 export function indexRoutes(app: FastifyInstance, host: HttpHost): void {
-  app.get("/", async (_request, reply) =>
-    reply.type("text/html; charset=utf-8").header("content-security-policy", pagePolicy).send(renderIndex(host)),
-  );
+  app.get("/", async (_request, reply) => protectPage(reply).type("text/html; charset=utf-8").send(renderIndex(host)));
   app.get("/v1/agents", async () => ({ agents: listAgents(host) }));
 }
 

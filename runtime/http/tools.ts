@@ -9,20 +9,26 @@ const json = "application/json; charset=utf-8";
 
 /** Direct tool calls, and the catalog. Source: `http-api.md` (Call a tool without a model turn, Discovery routes). */
 export function toolRoutes(app: FastifyInstance, host: HttpHost): void {
-  app.post("/v1/tools/:toolName", async (request) => {
+  app.post("/v1/tools/:toolName", (request) => {
     refuseWhileDraining(host);
     const { toolName } = request.params as { toolName: string };
     const body = readBody(request);
     const sessionId = readString(body, "sessionId");
     const continuationToken = readString(body, "continuationToken");
-    const outcome = await agentOf(request).sessions.callTool(callerOf(request), {
+    const called = agentOf(request).sessions.callTool(callerOf(request), {
       toolName,
       input: body.input === undefined ? {} : body.input,
       ...(sessionId !== undefined && { sessionId }),
       ...(continuationToken !== undefined && { continuationToken }),
     });
-    const { callId, isError, result, durationMs } = outcome;
-    return { ok: true, toolName: outcome.toolName, callId, isError, result, durationMs };
+    return called.then(({ callId, toolName: name, isError, result, durationMs }) => ({
+      ok: true,
+      toolName: name,
+      callId,
+      isError,
+      result,
+      durationMs,
+    }));
   });
 
   app.get("/v1/tools", async (request, reply) => {

@@ -218,6 +218,15 @@ test("what project code forgot to catch is logged, and the server goes on", asyn
   expect((await call(`${url}/v1/health`)).status).toBe(200);
 });
 
+test("a state root that another server uses is told as such", async () => {
+  const file = writeServer(working);
+  const state = temporaryFolder();
+  await serve(file, ["--state-root", state]);
+  const { exit, stderr } = run(file, ["--port", "0", "--state-root", state]);
+  expect(await exit).toBe(1);
+  expect(stderr()).toMatch(/^error: another server \(pid \d+\) is using .*--state-root$/m);
+});
+
 test.each(["SIGINT", "SIGTERM"] as const)("%s lets a turn in flight finish, then exits 0", async (signal) => {
   const file = writeServer(`
     const pid = () => new Promise((resolve) => setTimeout(() => resolve("settled"), 300));

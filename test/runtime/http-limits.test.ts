@@ -172,12 +172,18 @@ test("overlong and odd path parts are 404, never a crash", async () => {
   }
 });
 
-test("every answer carries the security headers, and no error a stack", async () => {
+test("answers to GET and errors carry the security headers, and no error a stack", async () => {
   const { base } = await start();
-  for (const path of ["/v1/info", "/v1/nothing", "/v1/session"]) {
-    const { headers, body } = await call(base + path);
+  const answers = [
+    await call(`${base}/v1/info`),
+    await call(`${base}/v1/nothing`),
+    await call(`${base}/v1/session`),
+    await call(`${base}/v1/session`, { body: {} }),
+    await call(`${base}/v1/session`, { method: "POST", headers: { "content-type": "text/plain" } }),
+  ];
+  for (const { headers, body } of answers) {
     expect(headers.get("x-content-type-options")).toBe("nosniff");
-    expect(headers.get("x-frame-options")).toBe("DENY");
+    expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("access-control-allow-origin")).toBeNull();
     expect(JSON.stringify(body)).not.toMatch(/at .*\.ts|node_modules/);
