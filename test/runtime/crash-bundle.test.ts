@@ -126,7 +126,7 @@ test(`kill -9, ${runs} times at random points of a turn`, { timeout: 60_000 + ru
     }
     const last = [...accepted.keys()].at(-1);
     if (last !== undefined) {
-      const { sessions } = (await (await fetch(`${url}/v1/sessions?limit=1000`)).json()) as {
+      const { sessions } = (await (await fetch(`${url}/v1/sessions?limit=500`)).json()) as {
         sessions: { id: string; continuationToken: string }[];
       };
       const row = sessions.find((session) => session.id === last);
