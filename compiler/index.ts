@@ -10,6 +10,7 @@ import { evaluate } from "./evaluate/evaluate.js";
 import { checkTypes } from "./evaluate/types.js";
 import type { ProjectCode } from "./link/project-code.js";
 import { createManifest } from "./manifest/create.js";
+import { mount } from "./mount/mount.js";
 import { createPatch, type Patch, type Patchable } from "./patch.js";
 import { resolve } from "./resolve/resolve.js";
 import type { Surface } from "./resolve/surface.js";
@@ -21,7 +22,7 @@ export type { EntryOutcome, EvaluationEntry } from "./evaluate/protocol.js";
 export type { Patch } from "./patch.js";
 export type { ProjectCode };
 
-export type Phase = "scan" | "analyze" | "resolve" | "evaluate" | "manifest" | "emit" | "types";
+export type Phase = "scan" | "mount" | "analyze" | "resolve" | "evaluate" | "manifest" | "emit" | "types";
 
 export interface CompileOptions {
   /**
@@ -96,7 +97,8 @@ function makeCompiler(dir: string, options: CompileOptions, incremental: boolean
       const known = workshop.recall();
       if (known !== undefined) return known;
       const { source, phase, finish } = startRun(workshop, options);
-      const tree = await phase("scan", () => scan(source));
+      const project = await phase("scan", () => scan(source));
+      const tree = await phase("mount", () => mount(project, source, workshop.resolveModule, cache.facts));
       const definitions = await phase("analyze", () => analyze(tree, source, cache.facts));
       const surfaces = await phase("resolve", () => resolve(tree, definitions));
       if (options.types === true) await phase("types", () => checkTypes(tree, source));
@@ -111,10 +113,11 @@ function makeCompiler(dir: string, options: CompileOptions, incremental: boolean
       }));
       const { manifest, blobs } = created;
       if (until === "manifest") return finish(tree, { surfaces, evaluated, manifest });
-      const project = evaluated.linked.code;
-      patchables.set(project, { surfaces, evaluated });
-      const files = until === "project" ? [] : await phase("emit", () => emit({ manifest, project, blobs, include }));
-      return finish(tree, { surfaces, evaluated, manifest, bundle: { manifest, project, blobs, files } });
+      const { code } = evaluated.linked;
+      patchables.set(code, { surfaces, evaluated, whole: code, patches: new Map() });
+      const bundle = { manifest, project: code, blobs };
+      const files = until === "project" ? [] : await phase("emit", () => emit({ ...bundle, include }));
+      return finish(tree, { surfaces, evaluated, manifest, bundle: { ...bundle, files } });
     },
     patch: (last, files) => createPatch(workshop, options, last, patchables, files),
     close: () => workshop.close(),

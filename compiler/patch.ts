@@ -13,6 +13,7 @@ import type { CompileOptions, CompileResult } from "./index.js";
 import type { PatchBase } from "./link/patch.js";
 import type { ProjectCode } from "./link/project-code.js";
 import { createManifest } from "./manifest/create.js";
+import { mount } from "./mount/mount.js";
 import { resolve } from "./resolve/resolve.js";
 import type { Surface } from "./resolve/surface.js";
 import { startRun } from "./run.js";
@@ -33,6 +34,10 @@ export interface Patch {
 export interface Patchable {
   readonly surfaces: readonly Surface[];
   readonly evaluated: Evaluated;
+  /** The code that was linked as a whole. */
+  readonly whole: ProjectCode;
+  /** Texts of the patches on it, by the modules that each of them touches. */
+  readonly patches: ReadonlyMap<string, string>;
 }
 
 /** What the later phases had to say: kept for definitions that a patch does not touch. */
@@ -52,13 +57,13 @@ export async function createPatch(
   const known = last.bundle === undefined ? undefined : patchables.get(last.bundle.project);
   const base = known?.evaluated.linked.base;
   if (known === undefined || base === undefined || last.bundle === undefined) return undefined;
-  const { project } = last.bundle;
   const changed = sortOut(workshop.root, files, known.surfaces, base);
   if (changed === undefined) return undefined;
   const linking = changed.code.length === 0 ? undefined : workshop.linker.patch(base, changed.code);
 
   const { source, phase, finish } = startRun(workshop, { ...options, onPhase: () => undefined });
-  const tree = await phase("scan", () => scan(source));
+  const scanned = await phase("scan", () => scan(source));
+  const tree = await phase("mount", () => mount(scanned, source, workshop.resolveModule, workshop.cache.facts));
   const definitions = await phase("analyze", () => analyze(tree, source, workshop.cache.facts));
   const surfaces = await phase("resolve", () => resolve(tree, definitions));
   const linked = await linking;
@@ -73,7 +78,7 @@ export async function createPatch(
     return kind === undefined ? [] : [{ slug, id, kind, needs: [] }];
   });
   return {
-    code: linked?.code ?? { ...project, text: "", map: "{}" },
+    code: linked?.code ?? { ...known.whole, text: "", map: "{}" },
     entries,
     complete(outcomes) {
       const facts = new Map<string, Facts>();
@@ -81,15 +86,18 @@ export async function createPatch(
         if (outcome.failure !== undefined || outcome.problems.length > 0) return undefined;
         if (outcome.facts !== undefined) facts.set(keyOf(outcome), outcome.facts);
       }
-      // The text of both stands for the code in the hash; it is never run.
-      const code: ProjectCode = { ...project, text: `${project.text}${linked?.code.text ?? ""}` };
+      const patches = new Map(known.patches);
+      if (linked !== undefined) patches.set([...linked.touched].sort().join(), linked.code.text);
+      // All texts together stand for the code in the hash; they are never run like that.
+      const texts = [...patches].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
+      const code: ProjectCode = { ...known.whole, text: [known.whole.text, ...texts].join("") };
       const evaluated: Evaluated = {
         ...known.evaluated,
         linked: { ...known.evaluated.linked, code, base: linked?.base ?? base },
         facts: (slug, id) => facts.get(keyOf({ slug, id })) ?? known.evaluated.facts(slug, id),
       };
       const { manifest, blobs } = createManifest(surfaces, evaluated, source);
-      patchables.set(code, { surfaces, evaluated });
+      patchables.set(code, { surfaces, evaluated, whole: known.whole, patches });
       const earlier = last.diagnostics.filter((each) => {
         const file = primarySpan(each)?.file;
         return laterPhases.test(each.code) && (file === undefined || linked?.touched.has(file) !== true);

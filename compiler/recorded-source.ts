@@ -17,6 +17,7 @@ export function recordedSource(source: ProjectSource): { readonly source: Projec
       typeOf: (file) => source.typeOf(note(file)),
       exists: (file) => source.exists(note(file)),
       realpath: (file) => source.realpath(file),
+      admit: (folder) => source.admit(folder),
     },
     asked: () => [...seen].map((file) => path.join(source.root, file)),
   };

@@ -40,7 +40,7 @@ export type Shape = "file" | "prose" | "files" | "tree" | "skills" | "folders" |
 export type Contributor = "project" | "extension" | "subagent";
 
 /** Which names a slot takes; `free` ones come from file names that nobody else sees. The rules are in `scan/names.ts`. */
-export type Naming = "tool" | "skill" | "segment" | "path" | "free";
+export type Naming = "tool" | "skill" | "segment" | "namespace" | "path" | "free";
 
 export interface Slot {
   readonly kind: Kind;
@@ -89,7 +89,7 @@ export const slots: readonly Slot[] = [
     define: { name: "defineConnection", from: "./connections" }, plural: "hostConnections", contributors: shared, aliases: ["host"] },
   { kind: "subagent", scope: "base", path: "subagents", shape: "folders", naming: "segment", endings: code,
     define: { name: "defineAgent", from: "." }, described: true, plural: "subagents", contributors: shared, aliases: ["agents", "sub-agents", "children"] },
-  { kind: "extension", scope: "base", path: "extensions", shape: "mounts", naming: "segment", endings: code,
+  { kind: "extension", scope: "base", path: "extensions", shape: "mounts", naming: "namespace", endings: code,
     define: { name: "defineExtension", from: "./extensions" }, plural: "extensions", contributors: project, aliases: ["plugins", "plugin", "packages", "mounts"] },
   { kind: "channel", scope: "base", path: "channels", shape: "files", naming: "segment", endings: code,
     define: { name: "defineChannel", from: "./channels" }, plural: "channels", contributors: shared, aliases: ["webhooks", "routes", "integrations"] },

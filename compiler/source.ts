@@ -31,6 +31,8 @@ export interface ProjectSource {
   exists(file: string): boolean;
   /** Absolute path with all links resolved. @throws {SourceError} when there is nothing there. */
   realpath(file: string): string;
+  /** Also reads below this absolute folder, outside the boundary or not: a package that the project mounts. */
+  admit(folder: string): void;
 }
 
 /** A file that should be there could not be read. `file` is relative to the source's root. */
@@ -52,11 +54,11 @@ export class SourceError extends Error {
  */
 export function diskSource(root: string, boundary: string = root): ProjectSource {
   const absolute = path.resolve(root);
-  const limit = realOrGiven(boundary);
+  const limits = new Set([realOrGiven(boundary)]);
 
   const locate = (file: string): string => {
     const real = realpathSync.native(path.join(absolute, file));
-    if (!isWithin(limit, real)) throw new SourceError(file, "it lies outside the project");
+    if (![...limits].some((limit) => isWithin(limit, real))) throw new SourceError(file, "it lies outside the project");
     return real;
   };
   const attempt = <T>(file: string, read: (real: string) => T): T => {
@@ -104,6 +106,9 @@ export function diskSource(root: string, boundary: string = root): ProjectSource
     typeOf: (file) => readable(typeOf(file)),
     exists: (file) => readable(typeOf(file)) !== undefined,
     realpath: (file) => attempt(file, (real) => real),
+    admit(folder) {
+      limits.add(realOrGiven(folder));
+    },
   };
 }
 
@@ -151,6 +156,7 @@ export function memorySource(files: Readonly<Record<string, string | Uint8Array>
       if (typeOf(file) === undefined) throw new SourceError(file, "there is no such file");
       return path.posix.join(root, file);
     },
+    admit: () => undefined,
   };
 }
 

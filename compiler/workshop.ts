@@ -6,6 +6,7 @@ import { emit } from "./emit/emit.js";
 import { createEvaluator, type Evaluator } from "./evaluate/child-process.js";
 import type { CompileOptions, CompileResult } from "./index.js";
 import { createLinker, type Linker } from "./link/link.js";
+import { moduleResolver, type ResolveModule } from "./link/resolve-modules.js";
 
 export interface Workshop {
   /** Absolute, with links resolved. */
@@ -14,6 +15,8 @@ export interface Workshop {
   readonly boundary: string;
   readonly cache: Cache;
   readonly linker: Linker;
+  /** Resolves imports as the linker does. */
+  readonly resolveModule: ResolveModule;
   readonly evaluator: Evaluator;
   /** The last result, when nothing that it depends on has changed. */
   recall(): CompileResult | undefined;
@@ -40,6 +43,10 @@ export function openWorkshop(dir: string, options: CompileOptions, incremental: 
     boundary: workspaceRoot(root),
     cache,
     linker,
+    // Anew for each run: packages come and go between them.
+    get resolveModule() {
+      return moduleResolver(root);
+    },
     evaluator,
     recall: () => (keeps ? revive(results.readResult(name()), until, include) : undefined),
     remember(result, inputs) {

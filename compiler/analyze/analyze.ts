@@ -5,7 +5,7 @@ import { wrongExtension } from "../scan/wrong-extension.js";
 import { slotOf } from "../slots.js";
 import { type ProjectSource, parentOf } from "../source.js";
 import { check } from "./check.js";
-import { define } from "./define.js";
+import { define, defineGiven } from "./define.js";
 import type { AgentDefinitions, AnalysisCache } from "./definition.js";
 import { factsReader } from "./facts-reader.js";
 import { formOf } from "./identity.js";
@@ -43,6 +43,10 @@ async function analyzeAgent(
   const diagnostics: Diagnostic[] = [...graph.diagnostics, ...checkStrays(agent.strays, graph)];
   const definitions = [];
   for (const entry of agent.entries) {
+    if (entry.part !== undefined) {
+      definitions.push(defineGiven(entry, entry.part, graph, agent));
+      continue;
+    }
     const prose = formOf(entry) === "prose" ? await readProse(entry, source) : undefined;
     const facts = graph.modules.get(entry.file)?.facts;
     const definition = define(entry, graph, prose?.value);

@@ -1,5 +1,6 @@
 import { ownSubpath } from "../aliases.js";
-import type { Entry } from "../scan/tree.js";
+import type { PluginPart } from "../scan/plugin/plugin.js";
+import type { AgentTree, Entry } from "../scan/tree.js";
 import { spanOf } from "./at.js";
 import type { Definition } from "./definition.js";
 import { formOf, idOf, qualify } from "./identity.js";
@@ -27,5 +28,24 @@ export function define(entry: Entry, graph: ModuleGraph, prose: Prose | undefine
     literals: Object.fromEntries(literals),
     ...(prose === undefined ? {} : { prose: { attributes: prose.attributes, body: prose.body } }),
     env: envReads(graph, entry.file),
+  };
+}
+
+/** The same for a part of a plugin, which its reader has read and judged. */
+export function defineGiven(entry: Entry, part: PluginPart, graph: ModuleGraph, { mounts }: AgentTree): Definition {
+  const mount = mounts.find(({ namespace }) => namespace === entry.mount);
+  return {
+    id: idOf(entry),
+    entry,
+    name: qualify(entry.name, entry.mount),
+    form: formOf(entry),
+    span: part.form === "server" ? part.server.span : { file: entry.file, line: 1, column: 1 },
+    fields: {},
+    literals: {},
+    ...(part.form === "server"
+      ? {}
+      : { prose: { attributes: { description: part.description }, body: part.markdown } }),
+    // What fills a server's placeholders is read by the mount.
+    env: part.form === "server" && mount !== undefined ? envReads(graph, mount.file) : [],
   };
 }

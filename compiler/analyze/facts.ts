@@ -15,6 +15,16 @@ export interface ModuleFacts {
   /** File names that its strings end in: data files that it may read. */
   readonly mentions: readonly string[];
   readonly exported?: ExportFacts;
+  /** Names that it hands on from other modules; `*` for all of another's. Absent when there are none. */
+  readonly reexports?: readonly ReexportFacts[];
+}
+
+/** `export { imported as name } from "from"`, or the same through an import. */
+export interface ReexportFacts {
+  readonly name: string;
+  readonly imported: string;
+  readonly from: string;
+  readonly place: Place;
 }
 
 /** The default export. */

@@ -3,7 +3,9 @@ import type { Entry } from "../scan/tree.js";
 import { slotOf } from "../slots.js";
 
 /** Whether an entry is a module, Markdown, or bytes that nobody reads. */
-export function formOf({ kind, file }: Entry): "code" | "prose" | "assets" {
+export function formOf({ kind, file, part }: Entry): "code" | "prose" | "assets" {
+  // A server of a plugin is a module that the linker generates.
+  if (part !== undefined) return part.form === "server" ? "code" : "prose";
   return slotOf(kind).shape === "assets" ? "assets" : file.endsWith(".md") ? "prose" : "code";
 }
 

@@ -36,7 +36,8 @@ export async function readGraph(agent: AgentTree, source: ProjectSource, readFac
   const missing: string[] = [];
   const diagnostics: Diagnostic[] = [];
 
-  const reached = new Set(agent.entries.filter((entry) => formOf(entry) === "code").map((entry) => entry.file));
+  const written = agent.entries.filter((entry) => formOf(entry) === "code" && entry.part === undefined);
+  const reached = new Set(written.map((entry) => entry.file));
   for (const file of reached) {
     const facts = await readOrReport(file, readFacts, diagnostics);
     if (facts === undefined) continue;

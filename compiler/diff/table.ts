@@ -27,6 +27,7 @@ import { model } from "./rules/model.js";
 import { names } from "./rules/names.js";
 import { advertised, target, transport } from "./rules/network.js";
 import { origin, source } from "./rules/origin.js";
+import { overlays } from "./rules/overlays.js";
 import { routes } from "./rules/routes.js";
 import { timing } from "./rules/schedule.js";
 import { schema } from "./rules/schema.js";
@@ -162,6 +163,7 @@ export const entryKinds: readonly EntryComparer[] = [
         removed: "risky",
         lost: "no longer disabled",
       }),
+      overlays,
     },
     added: (mount) => [
       "risky",

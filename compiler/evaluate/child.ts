@@ -12,6 +12,7 @@ import {
   runProject,
 } from "../../runtime/manifest/project-scope.js";
 import { describeDefinition } from "./describe/definition.js";
+import { describeError } from "./describe/error.js";
 import type { ChildMessage, EntryOutcome, EvaluationEntry, EvaluationRun, Failure } from "./protocol.js";
 import { Watch } from "./watch.js";
 
@@ -45,7 +46,7 @@ async function evaluate(run: EvaluationRun, watch: Watch): Promise<void> {
         if (late.module !== undefined) stuck.add(late.module);
         return { slug, id, problems: [], failure: late };
       })
-      .catch((error: unknown): EntryOutcome => ({ slug, id, problems: [], failure: watch.failure("threw", error) }));
+      .catch((error: unknown): EntryOutcome => ({ slug, id, ...describeError(error, watch) }));
     send({ type: "entry", outcome });
   };
   const extra = {

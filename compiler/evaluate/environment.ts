@@ -174,6 +174,8 @@ function deferrals(
     const definition = definitions.get(key);
     if (definition === undefined) return [];
     const outcome = bare.outcomes.get(key);
+    // Its mount waits too, and says why.
+    if (outcome?.failure?.kind === "unmounted") return [];
     const reason = outcome?.failure?.message ?? outcome?.problems[0]?.message ?? "it does not load";
     const [place] = bare.tracer.frames(outcome?.failure?.stack ?? "");
     return diagnostic("deferredToStartup", {

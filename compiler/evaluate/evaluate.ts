@@ -5,11 +5,11 @@ import path from "node:path";
 import type { AnalysisCache, Definition } from "../analyze/definition.js";
 import { checkExpression } from "../analyze/rules/cron.js";
 import { type Diagnostic, inOrder, type Result } from "../diagnostics/diagnostic.js";
-import type { Linked, LinkedModule, Linker } from "../link/link.js";
+import type { Linked, Linker } from "../link/link.js";
 import type { Surface } from "../resolve/surface.js";
-import type { Kind } from "../slots.js";
 import type { Evaluator } from "./child-process.js";
 import { type Settled, settleEnvironment } from "./environment.js";
+import { codeDefinitions, linkedMounts } from "./modules.js";
 import { createOutcomeCache } from "./outcome-cache.js";
 import { closureOf, createPasses, keyOf, type Pass } from "./passes.js";
 import type { EvaluationEntry, Facts } from "./protocol.js";
@@ -44,21 +44,15 @@ export interface EvaluateOptions {
   readonly faulty: ReadonlySet<Definition>;
 }
 
-/** Kinds whose modules are no part of the server. */
-const elsewhere: ReadonlySet<Kind> = new Set(["eval", "eval-config", "playground", "lib"]);
-
 /** @returns no value when the project can't be linked. */
 export async function evaluate(
   surfaces: readonly Surface[],
   options: EvaluateOptions,
 ): Promise<Result<Evaluated | undefined>> {
   const { root, environment, linker, evaluator, timeoutMs, faulty } = options;
-  const found = surfaces.flatMap(({ slug, entries }) =>
-    entries
-      .filter(({ winner }) => winner.form === "code" && !elsewhere.has(winner.entry.kind) && !faulty.has(winner))
-      .map(({ id, winner }) => ({ slug, id, winner })),
-  );
-  const modules: readonly LinkedModule[] = found.map(({ slug, id, winner }) => ({ slug, id, file: winner.entry.file }));
+  const found = codeDefinitions(surfaces, root, faulty);
+  const modules = found.map(({ module }) => module);
+  linker.mount(linkedMounts(surfaces));
   const { value: linked, diagnostics } = await linker.link(modules);
   if (linked === undefined) return { value: undefined, diagnostics };
 
@@ -93,7 +87,8 @@ export async function evaluate(
       ? readStrictly(await run(real), entries)
       : await settleEnvironment(run, entries, definitions, names, [stage ?? ""].filter(Boolean));
     const context: ReportContext = { root, tracer: settled.pass.tracer, timeoutMs, output: settled.pass.output };
-    const problems = report(settled, linked, entries, definitions, real, context);
+    const stands = standingMounts(surfaces, settled);
+    const problems = report(settled, linked, entries, definitions, real, context, stands);
     return {
       value: {
         linked,
@@ -142,6 +137,7 @@ function report(
   definitions: ReadonlyMap<string, Definition>,
   env: Readonly<Record<string, string>>,
   context: ReportContext,
+  stands: (slug: string, definition: Definition) => boolean,
 ): readonly Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const failures = new Map<string, SharedFailure>();
@@ -155,6 +151,8 @@ function report(
       diagnostics.push(...checkExpression(outcome.facts.cron, spanOfField(definition, "cron")));
     }
     if (outcome.failure === undefined) continue;
+    // Without its mount's settings it could not load; what is wrong with those is said.
+    if (outcome.failure.kind === "unmounted" && !stands(entry.slug, definition)) continue;
     const { kind, module, message } = outcome.failure;
     // Modules that share a faulty one fail alike: said once, with the names of all.
     const cause = `${kind}\0${module ?? definition.entry.file}\0${message}`;
@@ -174,6 +172,16 @@ function report(
     diagnostics.push(reportFailure({ failure: pass.failure, definitions: [], unset: [] }, context));
   }
   return diagnostics;
+}
+
+/** Whether the mount that a definition belongs to gives its settings; an extension package by itself has none. */
+function standingMounts(surfaces: readonly Surface[], { pass }: Settled) {
+  return (slug: string, { entry }: Definition): boolean => {
+    if (surfaces.some((surface) => surface.slug === slug && surface.base === "")) return false;
+    if (entry.layer !== "extension" && entry.layer !== "overlay") return true;
+    const outcome = pass.outcomes.get(keyOf({ slug, id: `extension:${entry.mount}` }));
+    return outcome !== undefined && outcome.failure === undefined && outcome.problems.length === 0;
+  };
 }
 
 /** Names that a failed entry's modules read and found unset. */

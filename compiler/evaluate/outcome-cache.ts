@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { AnalysisCache } from "../analyze/definition.js";
 import type { Linked } from "../link/link.js";
+import { plainFile } from "../link/mounts.js";
 import type { EntryOutcome, EvaluationEntry, RunReport } from "./protocol.js";
 
 export type Environment = Readonly<Record<string, string>>;
@@ -24,7 +25,10 @@ export function createOutcomeCache(cache: AnalysisCache, linked: Linked, root: s
   const hashes = moduleHashes(linked, root);
   const text = digest([linked.code.text]);
   const keyOf = (entry: EvaluationEntry, env: Environment): string => {
-    const own = ownModules(linked, entry).map((key) => `${key}\0${hashes.own.get(key)}`);
+    const modules = ownModules(linked, entry);
+    const own = modules.map((key) => `${key}\0${hashes.own.get(key)}`);
+    // What no file holds is in the whole text.
+    if (modules.some((key) => key.startsWith("bdk-generated:"))) own.push(text);
     return `outcome/${outcomeVersion}/${digest([entry.slug, entry.id, entry.kind, hashes.packages, JSON.stringify(env), ...own.sort()])}`;
   };
   const readsKey = (env: Environment): string => `reads/${outcomeVersion}/${digest([text, JSON.stringify(env)])}`;
@@ -42,7 +46,8 @@ function ownModules(linked: Linked, { slug, id }: EvaluationEntry): string[] {
   const seen = new Set<string>();
   const queue = start === undefined ? [] : [start];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    if (seen.has(next) || isPackage(next)) continue;
+    // A contribution of a package needs its mount, which is the project's own.
+    if (seen.has(next) || (isPackage(next) && next !== start)) continue;
     seen.add(next);
     queue.push(...(linked.imports.get(next) ?? []));
   }
@@ -53,7 +58,7 @@ function moduleHashes({ imports, code }: Linked, root: string) {
   const own = new Map<string, string>();
   const packages = createHash("sha256");
   for (const key of [...imports.keys()].sort()) {
-    const file = path.resolve(root, key);
+    const file = path.resolve(root, plainFile(key));
     const hash = existsSync(file) ? digest([readFileSync(file)]) : "";
     if (isPackage(key)) packages.update(`${key}\0${hash}\0`);
     else own.set(key, hash);

@@ -43,7 +43,8 @@ export interface Problem {
 
 /** Why a module did not load. */
 export interface Failure {
-  readonly kind: "threw" | "timeout" | "exit" | "died";
+  /** `unmounted`: it reads the settings of an extension whose mount has given none. */
+  readonly kind: "threw" | "timeout" | "exit" | "died" | "unmounted";
   readonly message: string;
   /** Stack of the text that ran, not yet in terms of the sources. */
   readonly stack: string;

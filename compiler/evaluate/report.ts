@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Definition } from "../analyze/definition.js";
 import { type Diagnostic, type DiagnosticInit, diagnostic, type Label, type Span } from "../diagnostics/diagnostic.js";
+import { titleOf } from "../scan/package-json.js";
 import type { Failure, Incident, Problem } from "./protocol.js";
 import { isProject, type Tracer } from "./trace.js";
 
@@ -25,8 +26,16 @@ export interface ReportContext {
 /** Something wrong with a definition's own fields, at the field. */
 export function reportProblem(problem: Problem, definition: Definition): Diagnostic {
   const { code, message, path: field, help, severity } = problem;
+  const { kind, package: of } = definition.entry;
+  if (kind === "extension" && of !== undefined && code === "wrongDefine") {
+    return diagnostic("notAnExtension", {
+      message: `${titleOf(of)} is no extension: ${message}`,
+      at: definition.span,
+      help: "an extension's entry module has `export default defineExtension({ root: import.meta.dirname, description })`",
+    });
+  }
   return diagnostic(code, {
-    message: `${nameOf(definition)}: ${message}`,
+    message: `${nameOf(definition)}${ofPackage(definition)}: ${message}`,
     at: spanOfField(definition, field),
     ...(help === undefined ? {} : { help }),
     ...(severity === undefined ? {} : { severity }),
@@ -54,9 +63,10 @@ export function reportFailure(shared: SharedFailure, context: ReportContext): Di
   const also = others.length === 0 ? [] : [`it also stops ${others.map(nameOf).join(", ")}`];
   const printed = context.output.trim();
   const notes = [...reads, ...also, ...(printed === "" ? [] : [`output: ${printed.slice(-2_000)}`])];
-  const what = module ?? "the project";
+  const what = `${module ?? "the project"}${first === undefined ? "" : ofPackage(first)}`;
   const init = { at, notes } satisfies Partial<DiagnosticInit>;
   switch (failure.kind) {
+    case "unmounted":
     case "threw":
       return diagnostic("loadFailed", {
         message: `${what} throws while it loads: ${failure.message}`,
@@ -112,6 +122,11 @@ export function reportIncident(incident: Incident, context: ReportContext): Diag
         ...at,
       });
   }
+}
+
+/** ` (@acme/ci@1.2.0)` behind what a package brings. */
+function ofPackage({ entry }: Definition): string {
+  return entry.package === undefined ? "" : ` (${titleOf(entry.package)})`;
 }
 
 /** `tool "approve_pr"`, `agent`. */

@@ -41,7 +41,11 @@ export async function checkTypes(tree: ProjectTree, source: ProjectSource): Prom
 }
 
 function codeFiles({ entries }: AgentTree): readonly string[] {
-  return entries.map(({ file }) => file).filter((file) => /\.[cm]?tsx?$/.test(file) && !file.includes("node_modules/"));
+  // A mounted package is checked where it is written, by its own tsconfig.
+  const own = entries.filter(
+    ({ layer, package: of, mount }) => layer !== "extension" || of === undefined || mount === undefined,
+  );
+  return own.map(({ file }) => file).filter((file) => /\.[cm]?tsx?$/.test(file) && !file.includes("node_modules/"));
 }
 
 /** As `bdk init` writes them. */

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import type { BuildFailure, BuildResult } from "esbuild";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
+import { plainFile } from "./mounts.js";
 import { type InstalledPackage, packageOf } from "./package-folder.js";
 import type { BesideFile } from "./project-code.js";
 import { moduleKey, type ResolutionState } from "./resolution.js";
@@ -36,16 +37,21 @@ export async function adjust(
   };
   for (const file of state.natives) {
     const owner = packageOf(file, known);
-    if (isInstalled(file) && owner !== undefined) state.external.set(owner.name, "native addon");
+    if (isInstalled(file) && owner !== undefined && !state.mounted.has(owner.dir))
+      state.external.set(owner.name, "native addon");
     else keepFile(collected, file);
   }
   const text =
     "outputFiles" in result ? result.outputFiles?.find((file) => file.path.endsWith(".js"))?.text : undefined;
-  const inputs = "metafile" in result ? Object.keys(result.metafile?.inputs ?? {}) : [];
+  const inputs = "metafile" in result ? [...new Set(Object.keys(result.metafile?.inputs ?? {}).map(plainFile))] : [];
   state.zodLocales ||= usesLocales(state.root, inputs);
   if (text !== undefined && /\.node["'`]|require\(`/.test(text)) findNatives(state, inputs, collected);
   if (text !== undefined && (state.rewritten.size > 0 || /import\.meta|__dirname|__filename/.test(text))) {
     await readModules(state, inputs, collected);
+  }
+  for (const { keeps } of state.generated.values()) {
+    if (keeps !== undefined)
+      keepFolder(collected, path.join(state.root, keeps), { file: keeps, line: 1, column: 1 }, () => true);
   }
   const beside = [...collected.beside]
     .map(([key, file]) => ({ path: key, file }))
@@ -74,7 +80,7 @@ function findNatives(state: ResolutionState, inputs: readonly string[], collecte
     const file = path.resolve(state.root, input);
     if (!isInstalled(file) || !/\.[cm]?js$/.test(file)) continue;
     const owner = packageOf(file, collected.known);
-    if (owner !== undefined && computedNative.test(readFileSync(file, "utf8")))
+    if (owner !== undefined && !state.mounted.has(owner.dir) && computedNative.test(readFileSync(file, "utf8")))
       state.external.set(owner.name, "native addon");
   }
 }
@@ -101,7 +107,8 @@ async function readModules(state: ResolutionState, inputs: readonly string[], co
     if (found.text === text) continue;
     const owner = packageOf(file, collected.known);
     // An installed package that looks for files beside itself works only where it stands, whole.
-    if (isInstalled(file) && owner !== undefined && found.places.length + found.opaque.length > 0) {
+    const staysWhole = isInstalled(file) && owner !== undefined && !state.mounted.has(owner.dir);
+    if (staysWhole && found.places.length + found.opaque.length > 0) {
       state.external.set(owner.name, "reads files beside itself");
       continue;
     }

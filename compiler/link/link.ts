@@ -7,20 +7,22 @@
 import { realpathSync } from "node:fs";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { BuildContext, BuildFailure, BuildOptions, BuildResult } from "esbuild";
+import type { BuildContext, BuildFailure, BuildOptions, BuildResult, Metafile } from "esbuild";
 import { type Diagnostic, hasErrors, type Result } from "../diagnostics/diagnostic.js";
 import { type Adjustments, adjust } from "./adjust.js";
 import { awaitedRequires } from "./awaited-requires.js";
 import { computedImports } from "./computed-imports.js";
-import { entrySource, guardedEntrySource, type LinkedModule } from "./entry.js";
+import { entrySource, guardedEntrySource, inputOf, type LinkedModule } from "./entry.js";
 import { edgesOf, type KeptForm, keptModules } from "./kept.js";
+import { textEndings } from "./loaders.js";
+import { type LinkedMount, plainFile, sharedScopes, strayImports } from "./mounts.js";
 import { type InstalledPackage, packageFolder } from "./package-folder.js";
 import { linkPatch, type PatchBase, type PatchLink } from "./patch.js";
 import { linkError, linkWarning, type NameFile } from "./problems.js";
 import type { ProjectCode } from "./project-code.js";
 import { moduleKey, ownAliases, type ResolutionState, resolution } from "./resolution.js";
 
-export type { LinkedModule };
+export type { LinkedModule, LinkedMount };
 
 /** `flat` is what ships. `guarded` loads every module by itself, to tell which of them is at fault. */
 export type LinkMode = "flat" | "guarded";
@@ -45,6 +47,8 @@ export interface LinkedPatch extends Pick<PatchLink, "modules" | "touched" | "ba
 export interface Linker {
   /** Links the modules; no value when an error stopped it. */
   link(modules: readonly LinkedModule[], mode?: LinkMode): Promise<Result<Linked | undefined>>;
+  /** Says which extensions are mounted, from now on. */
+  mount(mounts: readonly LinkedMount[]): void;
   /** Links what an edit of these files (absolute) touches, onto what runs; nothing when that takes a whole link. */
   patch(base: PatchBase, files: readonly string[]): Promise<LinkedPatch | undefined>;
   close(): Promise<void>;
@@ -59,33 +63,12 @@ export interface LinkerOptions {
   readonly keeps?: boolean;
 }
 
-/** Text files that can be imported as strings. */
-const textEndings = [
-  ".md",
-  ".mdx",
-  ".txt",
-  ".sql",
-  ".graphql",
-  ".gql",
-  ".html",
-  ".csv",
-  ".tsv",
-  ".yaml",
-  ".yml",
-  ".toml",
-  ".xml",
-  ".prompt",
-  ".jinja",
-  ".hbs",
-  ".mustache",
-];
-
 const passLimit = 5;
 
 export function createLinker({ root: folder, incremental = false, keeps = false }: LinkerOptions): Linker {
   const root = realpathSync(folder);
   const known = new Map<string, InstalledPackage | undefined>();
-  const nameFile: NameFile = (file) => displayName(root, path.resolve(root, file), known);
+  const nameFile: NameFile = (file) => displayName(root, path.resolve(root, plainFile(file)), known);
   const state: ResolutionState = {
     root,
     entry: "",
@@ -93,6 +76,9 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
     rewritten: new Map(),
     used: new Map(),
     natives: new Set(),
+    scopes: [],
+    mounted: new Set(),
+    generated: new Map(),
     zodLocales: false,
   };
   let kept: ReadonlyMap<string, KeptForm> = new Map();
@@ -100,7 +86,8 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
   let context: { readonly mode: LinkMode; readonly stamp: string; readonly build: BuildContext } | undefined;
 
   /** The filters of the plugin depend on these; when they change a kept context is of no use. */
-  const stampOf = (): string => JSON.stringify([state.zodLocales, [...state.external.keys()], [...state.rewritten]]);
+  const stampOf = (): string =>
+    JSON.stringify([state.zodLocales, state.scopes, [...state.external.keys()], [...state.rewritten]]);
 
   const pass = async (mode: LinkMode): Promise<BuildResult | BuildFailure> => {
     const { build, context: createContext } = await import("esbuild");
@@ -142,6 +129,10 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
   };
 
   return {
+    mount(mounts) {
+      state.scopes = sharedScopes(root, mounts);
+      state.mounted = new Set(mounts.map(({ scope }) => path.join(root, scope)));
+    },
     async patch(base, files) {
       const keys = files.map((file) => path.relative(root, file).split(path.sep).join("/"));
       const own: ResolutionState = { ...state, used: new Map(), natives: new Set() };
@@ -163,6 +154,9 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
     },
     async link(modules, mode = "flat") {
       state.entry = mode === "flat" ? entrySource(modules, kept) : guardedEntrySource(modules);
+      state.generated = new Map(
+        modules.flatMap((each) => (each.generated === undefined ? [] : [[inputOf(each), each.generated] as const])),
+      );
       let result = await pass(mode);
       for (let count = 1; count < passLimit; count += 1) {
         const next = await adjust(state, result, known);
@@ -176,6 +170,9 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
         ...result.errors.map((message) => linkError(message, nameFile)),
         ...warnings,
         ...adjustments.diagnostics,
+        ...("metafile" in result && result.metafile !== undefined
+          ? strayImports(root, state.scopes, result.metafile)
+          : []),
       ];
       const plain = "outputFiles" in result ? read(result, state, adjustments, nameFile, modules) : undefined;
       const metafile = "metafile" in result ? result.metafile : undefined;
@@ -235,13 +232,24 @@ function read(
     beside,
     folders,
   };
-  const files = Object.keys(inputs).filter((file) => !file.startsWith("bdk"));
+  const files = [...new Set(Object.keys(inputs).map(plainFile))].filter((file) => !file.startsWith("bdk"));
   return {
     code,
     inputs: files.map((file) => path.resolve(state.root, file)),
-    imports: new Map(Object.entries(inputs).map(([file, { imports }]) => [file, imports.map((each) => each.path)])),
-    files: new Map(modules.map(({ slug, id, file }) => [`${slug}\0${id}`, file])),
+    imports: importsOf(inputs, modules),
+    files: new Map(modules.map((each) => [`${each.slug}\0${each.id}`, inputOf(each)])),
   };
+}
+
+/** What each module imports; a contribution also needs its mount, which it does not import. */
+function importsOf(inputs: Metafile["inputs"], modules: readonly LinkedModule[]): Map<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>(
+    Object.entries(inputs).map(([file, { imports }]) => [file, imports.map((each) => each.path)]),
+  );
+  for (const each of modules) {
+    if (each.needs !== undefined) found.set(inputOf(each), [...(found.get(inputOf(each)) ?? []), each.needs]);
+  }
+  return found;
 }
 
 function externalsOf({ used, external }: ResolutionState): ProjectCode["externals"] {
@@ -287,7 +295,9 @@ function announced(text: string): string {
 /** The map with sources that are the same wherever the project and its packages stand. */
 function portableMap(map: string, nameFile: NameFile): string {
   const parsed = JSON.parse(map) as { sources?: string[]; names?: string[]; mappings?: string };
-  const sources = (parsed.sources ?? []).map((source) => (source.startsWith("bdk") ? source : nameFile(source)));
+  const sources = (parsed.sources ?? []).map((source) =>
+    plainFile(source).startsWith("bdk") ? source : nameFile(source),
+  );
   return JSON.stringify({ version: 3, sources, names: [], mappings: parsed.mappings ?? "" });
 }
 

@@ -3,8 +3,11 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import path from "node:path";
-import type { Loader, OnLoadResult, OnResolveArgs, Plugin, PluginBuild } from "esbuild";
+import type { OnLoadResult, OnResolveArgs, Plugin, PluginBuild } from "esbuild";
 import { packageAliases } from "../aliases.js";
+import type { GeneratedModule } from "./entry.js";
+import { loaderOf } from "./loaders.js";
+import { plainFile, resolveMounts, type SharedScope } from "./mounts.js";
 import { distFile, type InstalledPackage, packageFolder, packageOf } from "./package-folder.js";
 
 /** What a failed import of ours is about; travels through esbuild as `detail` of its message. */
@@ -29,6 +32,12 @@ export interface ResolutionState {
   >;
   /** Found in this pass: native addons of packages (to be external next time) and of the project. */
   readonly natives: Set<string>;
+  /** Extensions that are mounted more than once. */
+  scopes: readonly SharedScope[];
+  /** Absolute folders of mounted packages: linked whatever they do, as the project itself is. */
+  mounted: ReadonlySet<string>;
+  /** Modules that no file holds, by what esbuild calls them. */
+  generated: ReadonlyMap<string, GeneratedModule>;
   /** Whether project code may use zod's translations: a quarter of a megabyte that most never ask for. */
   zodLocales: boolean;
 }
@@ -50,11 +59,13 @@ export function resolution(state: ResolutionState): Plugin {
       resolveOwn(build);
       resolveBuiltins(build);
       resolveZod(build, state);
-      resolveRaw(build);
+      resolveRaw(build, state);
       resolveNatives(build, state);
       resolveExternals(build, state);
       loadRewritten(build, state);
       leaveOutLocales(build, state);
+      resolveGenerated(build, state);
+      resolveMounts(build, state.root, state.scopes, state.rewritten);
     },
   };
 }
@@ -90,7 +101,7 @@ function resolveBuiltins(build: PluginBuild): void {
 
 /** A project may import zod without listing it: then it gets ours. */
 function resolveZod(build: PluginBuild, state: ResolutionState): void {
-  if (findsPackage("zod", state.root)) return;
+  if ([state.root, ...state.mounted].every((folder) => findsPackage("zod", folder))) return;
   build.onResolve({ filter: /^zod(?:\/|$)/ }, async (args) => {
     if (args.pluginData === skip) return undefined;
     const theirs = await build.resolve(args.path, { ...passed(args), pluginData: skip });
@@ -99,11 +110,13 @@ function resolveZod(build: PluginBuild, state: ResolutionState): void {
   });
 }
 
-function resolveRaw(build: PluginBuild): void {
+function resolveRaw(build: PluginBuild, state: ResolutionState): void {
   build.onResolve({ filter: /\?raw$/ }, async (args) => {
     const specifier = args.path.replace(/\?raw$/, "");
     const found = await build.resolve(specifier, passed(args));
-    return found.errors.length > 0 ? { errors: found.errors } : { path: found.path, namespace: "bdk-raw" };
+    if (found.errors.length > 0) return { errors: found.errors };
+    const file = found.namespace === "file" ? found.path : plainFile(`${found.namespace}:${found.path}`);
+    return { path: path.resolve(state.root, file), namespace: "bdk-raw" };
   });
   build.onLoad({ filter: /.*/, namespace: "bdk-raw" }, async ({ path: file }) => ({
     contents: await readFile(file),
@@ -122,6 +135,19 @@ function resolveNatives(build: PluginBuild, state: ResolutionState): void {
   build.onLoad({ filter: /.*/, namespace: "bdk-native" }, ({ path: file }) => ({
     contents: `module.exports = __bdk.native(${JSON.stringify(moduleKey(state.root, file))});`,
     loader: "js",
+  }));
+}
+
+/** Modules made for the linker, such as the connection to a plugin's server. */
+function resolveGenerated(build: PluginBuild, state: ResolutionState): void {
+  build.onResolve({ filter: /^bdk-generated:/ }, ({ path: specifier }) => ({
+    path: specifier.slice("bdk-generated:".length),
+    namespace: "bdk-generated",
+  }));
+  build.onLoad({ filter: /.*/, namespace: "bdk-generated" }, ({ path: name }) => ({
+    contents: state.generated.get(`bdk-generated:${name}`)?.text ?? "",
+    loader: "js",
+    resolveDir: state.root,
   }));
 }
 
@@ -209,11 +235,6 @@ function passed({ importer, resolveDir, kind, namespace, with: attributes }: OnR
 
 function problem(detail: ImportProblem) {
   return { errors: [{ text: `cannot import ${detail.specifier}`, detail }] };
-}
-
-function loaderOf(file: string): Loader {
-  if (/\.[cm]?ts$/.test(file)) return "ts";
-  return file.endsWith(".tsx") ? "tsx" : file.endsWith(".jsx") ? "jsx" : "js";
 }
 
 function posix(file: string): string {

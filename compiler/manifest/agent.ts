@@ -14,8 +14,11 @@ import type {
   SubagentEntry,
   ToolEntry,
 } from "../../runtime/manifest/schema.js";
+import type { Definition } from "../analyze/definition.js";
+import { qualify } from "../analyze/identity.js";
 import type { Evaluated } from "../evaluate/evaluate.js";
 import type { Facts } from "../evaluate/protocol.js";
+import { isDisabled } from "../resolve/mounts.js";
 import type { Surface, SurfaceEntry } from "../resolve/surface.js";
 import type { Kind } from "../slots.js";
 import type { FileStore } from "./files.js";
@@ -38,7 +41,7 @@ export function createAgent(surface: Surface, evaluated: Evaluated, files: FileS
   const { slug, entries } = surface;
   const factsOf = ({ id, winner }: SurfaceEntry): Facts => {
     const facts = evaluated.facts(slug, id);
-    return facts ?? (winner.form === "code" ? unreadFacts(winner) : {});
+    return facts ?? (winner.form === "code" ? unreadFacts(winner) : givenFacts(winner));
   };
   const of = (kind: Kind) => entries.filter(({ winner }) => winner.entry.kind === kind);
   const named = (each: SurfaceEntry) => ({ ...originOf(each, surface), name: each.winner.name });
@@ -57,7 +60,7 @@ export function createAgent(surface: Surface, evaluated: Evaluated, files: FileS
     model = defaultModel,
     ...config
   } = agent === undefined ? ({} as Facts) : factsOf(agent);
-  const artifacts = only("artifacts");
+  const artifacts = mergeArtifacts(of("artifacts"), surface, factsOf);
   return {
     slug,
     name: typeof name === "string" ? name : surface.name,
@@ -78,10 +81,8 @@ export function createAgent(surface: Surface, evaluated: Evaluated, files: FileS
     channels: list<ChannelEntry>("channel"),
     schedules: of("schedule").map((each) => schedule(each, named(each), factsOf(each))),
     reminders: list("reminder"),
-    extensions: of("extension").map((each) => extension(each, surface, factsOf(each))),
-    ...(artifacts === undefined
-      ? {}
-      : { artifacts: { ...originOf(artifacts, surface), ...factsOf(artifacts) } as ArtifactsEntry }),
+    extensions: of("extension").map((each) => extension(each, surface, factsOf(each), artifacts)),
+    ...(artifacts === undefined ? {} : { artifacts }),
     result: presence("result"),
     storage: presence("storage"),
     otel: presence("otel"),
@@ -108,7 +109,7 @@ function rootInstructions(
   const own = all.filter(({ winner }) => winner.entry.subagent === undefined);
   const ordered = [
     ...own.filter(({ winner }) => winner.entry.mount === undefined),
-    ...own.filter(({ winner }) => winner.entry.mount !== undefined),
+    ...surface.mounts.flatMap(({ namespace }) => own.filter(({ winner }) => winner.entry.mount === namespace)),
   ];
   const texts = ordered.map((each) => textOf(each, factsOf));
   const parts = ordered.map(({ winner }) => standing(winner, surface));
@@ -182,13 +183,74 @@ function schedule(
   };
 }
 
-function extension(each: SurfaceEntry, surface: Surface, facts: Facts): ExtensionEntry {
+function extension(
+  each: SurfaceEntry,
+  surface: Surface,
+  facts: Facts,
+  artifacts: ArtifactsEntry | undefined,
+): ExtensionEntry {
   const mount = surface.mounts.find(({ namespace }) => namespace === each.winner.name);
+  const overlays = mount?.overlays ?? [];
+  const kinds = artifacts?.kinds ?? [];
   return {
     ...originOf(each, surface),
     namespace: each.winner.name,
     ...(facts.description === undefined ? {} : { description: facts.description as Text }),
-    contributes: [...(mount?.contributes ?? [])],
+    // Of artifacts their kinds count, which only evaluation knows.
+    contributes: (mount?.contributes ?? []).flatMap((id) =>
+      id.startsWith("artifacts:")
+        ? kinds.filter(({ from }) => from?.id === id).map(({ name }) => `artifacts:${name}`)
+        : id,
+    ),
     disabled: [...(mount?.disabled ?? [])],
+    ...(overlays.length === 0
+      ? {}
+      : {
+          overlays: overlays.map(({ id, winner, shadowed }) => ({
+            id,
+            source: standing(winner, surface).source,
+            disables: isDisabled(winner),
+            shadows: shadowed.map((hidden) => standing(hidden, surface)),
+          })),
+        }),
+  };
+}
+
+/** The project's registry of artifact kinds and those of its extensions, under their namespaces, in one. */
+function mergeArtifacts(
+  all: readonly SurfaceEntry[],
+  surface: Surface,
+  factsOf: (each: SurfaceEntry) => Facts,
+): ArtifactsEntry | undefined {
+  const own = all.find(({ winner }) => winner.entry.mount === undefined);
+  const first = own ?? all[0];
+  if (first === undefined) return undefined;
+  const parts = all.map((each) => ({
+    ...each,
+    facts: factsOf(each) as Pick<ArtifactsEntry, "kinds" | "agentTool" | "max">,
+  }));
+  const deciding = own === undefined ? parts : parts.filter(({ winner }) => winner === own.winner);
+  return {
+    ...originOf(first, surface),
+    kinds: parts.flatMap(({ id, winner, facts }) =>
+      facts.kinds.map((kind) => {
+        const { mount } = winner.entry;
+        return mount === undefined ? kind : { ...kind, name: qualify(kind.name, mount), from: { id, kind: kind.name } };
+      }),
+    ),
+    agentTool: deciding.some(({ facts }) => facts.agentTool),
+    max: Math.max(...deciding.map(({ facts }) => facts.max)),
+  };
+}
+
+/** What a plugin's reader found out: agents of plugins are prose, and no code stands behind them. */
+function givenFacts({ entry: { kind, part } }: Definition): Facts {
+  if (kind !== "subagent" || part?.form !== "prose") return {};
+  const { description, markdown, model, tools } = part;
+  return {
+    description,
+    instructions: markdown,
+    ...(model === undefined ? {} : { model: { id: model, params: [] } }),
+    ...(tools === undefined ? {} : { tools: [...tools] }),
   };
 }

@@ -1,5 +1,6 @@
 import type { Definition } from "../analyze/definition.js";
 import type { Surface, SurfaceEntry } from "../resolve/surface.js";
+import { titleOf } from "../scan/package-json.js";
 
 /** Where an entry of the manifest comes from. */
 export interface Origin {
@@ -21,12 +22,17 @@ export function originOf({ id, winner, shadowed }: SurfaceEntry, surface: Surfac
 
 /** `bot/tools/approve_pr.ts:4` below the agent's own folder, `@acme/ci/tools/log.ts:3` in a package. */
 export function standing({ entry, span }: Definition, { dir }: Surface): Pick<Origin, "source" | "layer" | "package"> {
-  const installed = entry.file.lastIndexOf("node_modules/");
-  const own = dir !== "" && entry.file.startsWith(`${dir}/`) ? entry.file.slice(dir.length + 1) : entry.file;
-  const file = installed < 0 ? own : entry.file.slice(installed + "node_modules/".length);
   return {
-    source: `${file}:${span.line}`,
+    source: `${portablePath(entry, dir)}:${span.line}`,
     layer: entry.layer,
-    ...(entry.package === undefined ? {} : { package: `${entry.package.name}@${entry.package.version}` }),
+    ...(entry.package === undefined ? {} : { package: titleOf(entry.package) }),
   };
+}
+
+/** The same wherever the project and its packages stand. */
+function portablePath({ file, package: of }: Definition["entry"], projectDir: string): string {
+  if (of?.dir !== undefined && file.startsWith(`${of.dir}/`)) return `${of.name}${file.slice(of.dir.length)}`;
+  const installed = file.lastIndexOf("node_modules/");
+  if (installed >= 0) return file.slice(installed + "node_modules/".length);
+  return projectDir !== "" && file.startsWith(`${projectDir}/`) ? file.slice(projectDir.length + 1) : file;
 }

@@ -12,13 +12,28 @@ export function layered(definitions: readonly Definition[]): readonly SurfaceEnt
   });
 }
 
+/**
+ * Whether an overlay takes the place of all that stands below an id: of a subagent with its instructions, or of
+ * instructions in several parts.
+ */
+export function covers(overlay: Definition, below: Definition): boolean {
+  const { kind, layer, mount, name, subagent } = overlay.entry;
+  const isWhole = kind === "subagent" || (kind === "instructions" && name === "" && subagent === undefined);
+  if (layer !== "overlay" || below.entry.layer !== "extension" || mount !== below.entry.mount) return false;
+  return isWhole && below.id.startsWith(`${overlay.id}/`);
+}
+
 /** Definitions by the id that they share. */
 function byId(definitions: readonly Definition[]): ReadonlyMap<string, readonly Definition[]> {
+  const wholes = definitions.filter(({ entry }) => entry.layer === "overlay");
   const groups = new Map<string, Definition[]>();
   for (const definition of definitions) {
-    const group = groups.get(definition.id) ?? [];
+    const id = wholes.find((overlay) => covers(overlay, definition))?.id ?? definition.id;
+    const group = groups.get(id) ?? [];
+    // Two mounts of one package bring the same seed.
+    if (group.some(({ entry }) => entry.file === definition.entry.file)) continue;
     group.push(definition);
-    groups.set(definition.id, group);
+    groups.set(id, group);
   }
   return groups;
 }

@@ -3,15 +3,16 @@ import { compareBytes } from "../bytes.js";
 import { inOrder, type Result } from "../diagnostics/diagnostic.js";
 import type { AgentTree, ProjectTree } from "../scan/tree.js";
 import { layered } from "./layers.js";
-import { mountsOf } from "./mounts.js";
+import { isDisabled, mountsOf } from "./mounts.js";
 import type { Rule } from "./rule.js";
 import { builtinNames } from "./rules/builtin-names.js";
 import { oneDefinition } from "./rules/one-definition.js";
+import { overlays } from "./rules/overlays.js";
 import { rootInstructions } from "./rules/root-instructions.js";
 import { toolOrSubagent } from "./rules/tool-or-subagent.js";
 import type { Surface } from "./surface.js";
 
-const rules: readonly Rule[] = [oneDefinition, rootInstructions, toolOrSubagent, builtinNames];
+const rules: readonly Rule[] = [oneDefinition, overlays, rootInstructions, toolOrSubagent, builtinNames];
 
 /**
  * Phase 3: puts the layers on top of each other. For every name one definition wins; those it hides are kept, so that
@@ -38,13 +39,8 @@ function resolveAgent(agent: AgentTree, definitions: readonly Definition[]): Res
       dir,
       base,
       entries: entries.filter(({ winner }) => !isDisabled(winner)).sort((a, b) => compareBytes(a.id, b.id)),
-      mounts: mountsOf(definitions, entries),
+      mounts: mountsOf(agent, definitions, entries),
     },
     diagnostics: rules.flatMap((rule) => rule({ agent, definitions, entries })),
   };
-}
-
-/** An overlay that removes what it stands on; it has no place on the surface itself. */
-function isDisabled({ define, entry }: Definition): boolean {
-  return entry.layer === "overlay" && define !== undefined && /^disable/.test(define);
 }

@@ -1,5 +1,5 @@
 import type { Definition } from "../analyze/definition.js";
-import type { PackageRef } from "../scan/tree.js";
+import type { PackageRef, TreeMount } from "../scan/tree.js";
 
 /** One name of the agent's surface: the definition that holds it, and those it hides. */
 export interface SurfaceEntry {
@@ -14,11 +14,17 @@ export interface Mount {
   readonly namespace: string;
   /** The mount file, relative to the project root. */
   readonly file: string;
+  readonly form: TreeMount["form"];
   readonly package?: PackageRef;
+  /** Folder whose modules are the extension's own; and what the mount imports it as. */
+  readonly scope?: string;
+  readonly specifier?: string;
   /** Ids that it adds, sorted. */
   readonly contributes: readonly string[];
   /** Ids that an overlay removed. */
   readonly disabled: readonly string[];
+  /** What overlays replace or remove; sorted by id. */
+  readonly overlays: readonly SurfaceEntry[];
 }
 
 /** Phase 3's value: one surface an agent, entries sorted by id. */
@@ -26,7 +32,7 @@ export interface Surface {
   readonly slug: string;
   readonly name: string;
   readonly dir: string;
-  readonly base: "bot" | "agent";
+  readonly base: "bot" | "agent" | "";
   readonly entries: readonly SurfaceEntry[];
   readonly mounts: readonly Mount[];
 }

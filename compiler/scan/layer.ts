@@ -28,7 +28,25 @@ export function scanLayer(source: ProjectSource, root: LayerRoot): Found {
     const each = collect({ source, root, slot });
     return slot.contributors.includes(root.contributor) ? withNameChecks(each, slot) : refuse(each, slot, root);
   });
-  return gather([...found, { diagnostics: checkUnclaimed(source, root, rows) }]);
+  return gather([
+    ...found,
+    { diagnostics: checkUnclaimed(source, root, rows) },
+    { diagnostics: checkSandbox(source, root) },
+  ]);
+}
+
+/** An extension brings seed files, but no sandbox of its own. Source: `extensions.md`, Extension contents. */
+function checkSandbox(source: ProjectSource, root: LayerRoot): readonly Diagnostic[] {
+  if (root.contributor !== "extension") return [];
+  const inside = source.list(joinPath(root.dir, "sandbox")).filter(({ name }) => name !== "workspace");
+  const code = ["sandbox.ts", "sandbox.js"].map((name) => joinPath(root.dir, name)).filter(source.exists);
+  return [...code, ...inside.map(({ name }) => joinPath(root.dir, "sandbox", name))].map((file) =>
+    diagnostic("extensionPathIgnored", {
+      message: `${file} is ignored: an extension can't bring a sandbox, only files for sandbox/workspace/`,
+      at: { file, line: 1, column: 1 },
+      help: "move it to the project itself",
+    }),
+  );
 }
 
 function withNameChecks(found: Found, slot: Slot): Found {

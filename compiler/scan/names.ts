@@ -21,6 +21,10 @@ const rules: { readonly [K in Naming]: Rule } = {
     allows: matches(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
     wording: "up to 64 letters, digits, _, - and dots, starting with a letter or digit",
   },
+  namespace: {
+    allows: matches(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9-])?$/),
+    wording: "up to 32 letters, digits, _ and -, starting with a letter or digit and not ending in _",
+  },
   path: {
     allows: matches(/^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/),
     wording: "letters, digits, _, - and dots in each part",

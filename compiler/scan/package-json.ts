@@ -1,5 +1,11 @@
 import { diagnostic, type Result } from "../diagnostics/diagnostic.js";
 import { joinPath, type ProjectSource, SourceError } from "../source.js";
+import type { PackageRef } from "./tree.js";
+
+/** `@acme/ci@1.2.0`. */
+export function titleOf({ name, version }: PackageRef): string {
+  return version === undefined ? name : `${name}@${version}`;
+}
 
 /** `name` of the folder's package.json; undefined without one. */
 export function readPackageName(source: ProjectSource, dir: string): Result<string | undefined> {

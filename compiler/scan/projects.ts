@@ -1,19 +1,20 @@
 import path from "node:path";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
+import { slotOf } from "../slots.js";
 import { joinPath, type ProjectSource } from "../source.js";
 import { checkSlug, slugOf } from "./names.js";
 import { readPackageName } from "./package-json.js";
 
-/** A project folder: one that holds `bot/` or `agent/`. */
+/** A project folder: one that holds `bot/` or `agent/`; or an extension package, which is its own base. */
 export interface FoundProject {
   readonly slug: string;
   readonly name: string;
   readonly dir: string;
-  readonly base: "bot" | "agent";
+  readonly base: "bot" | "agent" | "";
 }
 
 export interface FoundProjects {
-  readonly mode: "single" | "multi";
+  readonly mode: "single" | "multi" | "extension";
   readonly projects: readonly FoundProject[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -26,6 +27,7 @@ export function findProjects(source: ProjectSource): FoundProjects {
   const single = baseOf(source, "", diagnostics);
   if (single !== undefined)
     return { mode: "single", projects: [singleProject(source, single, diagnostics)], diagnostics };
+  if (extensionFile(source) !== undefined) return extensionPackage(source);
 
   const projects: FoundProject[] = [];
   for (const child of source.list("")) {
@@ -60,7 +62,20 @@ function singleProject(source: ProjectSource, base: FoundProject["base"], diagno
   return { slug, name: manifest.value ?? path.basename(source.root), dir: "", base };
 }
 
-function baseOf(source: ProjectSource, dir: string, diagnostics: Diagnostic[]): FoundProject["base"] | undefined {
+/** `extension.ts` at the root, beside a package.json: a package that projects mount, and no project. */
+export function extensionFile(source: ProjectSource): string | undefined {
+  if (source.typeOf("package.json") !== "file") return undefined;
+  return slotOf("extension")
+    .endings.map((ending) => `extension${ending}`)
+    .find((file) => source.typeOf(file) === "file");
+}
+
+function extensionPackage(source: ProjectSource): FoundProjects {
+  const { value: name = path.basename(source.root), diagnostics } = readPackageName(source, "");
+  return { mode: "extension", projects: [{ slug: slugOf(name), name, dir: "", base: "" }], diagnostics };
+}
+
+function baseOf(source: ProjectSource, dir: string, diagnostics: Diagnostic[]): "bot" | "agent" | undefined {
   const present = bases.filter((base) => source.typeOf(joinPath(dir, base)) === "folder");
   if (present.length > 1) {
     diagnostics.push(

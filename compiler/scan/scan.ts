@@ -3,8 +3,8 @@ import { diagnostic, inOrder } from "../diagnostics/diagnostic.js";
 import { joinPath, type ProjectSource } from "../source.js";
 import { type Found, gather } from "./found.js";
 import { scanLayer } from "./layer.js";
-import { type FoundProject, findProjects } from "./projects.js";
-import type { AgentTree, ProjectTree } from "./tree.js";
+import { extensionFile, type FoundProject, findProjects } from "./projects.js";
+import type { AgentTree, Entry, ProjectTree } from "./tree.js";
 
 /**
  * Phase 1: lists what is where, by the slot table alone. Reads no file but package.json.
@@ -15,7 +15,9 @@ import type { AgentTree, ProjectTree } from "./tree.js";
  */
 export function scan(source: ProjectSource): Result<ProjectTree> {
   const { mode, projects, diagnostics } = findProjects(source);
-  const scanned = projects.map((project) => scanProject(source, project));
+  const scanned = projects.map((project) =>
+    project.base === "" ? scanExtension(source, project) : scanProject(source, project),
+  );
   return {
     value: { mode, agents: scanned.map(({ value }) => value) },
     diagnostics: inOrder([...diagnostics, ...scanned.flatMap((each) => each.diagnostics)]),
@@ -32,17 +34,23 @@ function scanProject(source: ProjectSource, project: FoundProject): Result<Agent
     }),
     scanLayer(source, { dir: project.dir, scope: "project", contributor: "project", layer: "project" }),
   ]);
+  return { value: toTree(project, found), diagnostics: [...found.diagnostics, ...checkEvals(project, found)] };
+}
+
+/** An extension package by itself: what it would add to a project, without a namespace. */
+function scanExtension(source: ProjectSource, project: FoundProject): Result<AgentTree> {
+  const found = scanLayer(source, { dir: "", scope: "base", contributor: "extension", layer: "extension" });
+  const file = extensionFile(source);
+  const own: readonly Entry[] =
+    file === undefined ? [] : [{ kind: "extension", name: "", file, files: [], layer: "extension" }];
   return {
-    value: {
-      slug: project.slug,
-      name: project.name,
-      dir: project.dir,
-      base: project.base,
-      entries: found.entries,
-      strays: found.strays,
-    },
-    diagnostics: [...found.diagnostics, ...checkEvals(project, found)],
+    value: toTree(project, { ...found, entries: [...own, ...found.entries] }),
+    diagnostics: found.diagnostics,
   };
+}
+
+function toTree({ slug, name, dir, base }: FoundProject, { entries, strays }: Found): AgentTree {
+  return { slug, name, dir, base, mounts: [], entries, strays };
 }
 
 /** Evals share their settings through one file, which has to be there as soon as there is an eval. */

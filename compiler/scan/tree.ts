@@ -1,12 +1,15 @@
 import type { Kind } from "../slots.js";
+import type { PluginPart } from "./plugin/plugin.js";
 
 /** Where an entry comes from, weakest first: a later layer wins over an earlier one. */
 export type Layer = "framework" | "extension" | "overlay" | "project";
 
-/** A package that contributes entries, as its own package.json names it. */
+/** A package that contributes entries, as its own package.json names it; or a plugin, as its manifest does. */
 export interface PackageRef {
   readonly name: string;
-  readonly version: string;
+  readonly version?: string;
+  /** Folder of a package, relative to the source root; a plugin's files are the project's own. */
+  readonly dir?: string;
 }
 
 /** One thing that the slot table found: a file or folder with a kind and a name, nothing read yet. */
@@ -27,6 +30,29 @@ export interface Entry {
   /** The subagent whose folder it stands in (its instructions). */
   readonly subagent?: string;
   readonly package?: PackageRef;
+  /** What a plugin's reader made of the file; nobody else reads it then. */
+  readonly part?: PluginPart;
+}
+
+/** A mount, and what stands behind it. */
+export interface TreeMount {
+  readonly namespace: string;
+  /** The mount's own module, relative to the source root. */
+  readonly file: string;
+  readonly package?: PackageRef;
+  /**
+   * - `package`: the module that defines the extension was found
+   * - `plugin`: the folder of a plugin was read
+   * - `inline`: the mount module defines the extension itself, from the files beside it
+   * - `unknown`: only running the mount tells; what it adds is not known
+   */
+  readonly form: "package" | "plugin" | "inline" | "unknown";
+  /** The module that calls `defineExtension`; its folder holds the slots. */
+  readonly module?: string;
+  /** What the mount imports the extension as. */
+  readonly specifier?: string;
+  /** Folder whose modules are this extension's own: two mounts of it are two instances of them. */
+  readonly scope?: string;
 }
 
 /** One agent of the project folder. */
@@ -36,8 +62,10 @@ export interface AgentTree {
   readonly name: string;
   /** Project folder of this agent relative to the source root, "" when it is the root itself. */
   readonly dir: string;
-  /** `bot` or `agent`. */
-  readonly base: "bot" | "agent";
+  /** `bot` or `agent`; "" for an extension package, whose slots stand at its root. */
+  readonly base: "bot" | "agent" | "";
+  /** In byte order of their namespaces. */
+  readonly mounts: readonly TreeMount[];
   readonly entries: readonly Entry[];
   /** Files in a slot whose ending it does not take: data for a module beside them, or definitions gone astray. */
   readonly strays: readonly Stray[];
@@ -49,8 +77,11 @@ export interface Stray {
   readonly file: string;
 }
 
-/** Phase 1's value. `mode` is `single` for one project, `multi` for a folder of several. */
+/**
+ * Phase 1's value. `mode` is `single` for one project, `multi` for a folder of several, `extension` for a package that
+ * projects mount.
+ */
 export interface ProjectTree {
-  readonly mode: "single" | "multi";
+  readonly mode: "single" | "multi" | "extension";
   readonly agents: readonly AgentTree[];
 }

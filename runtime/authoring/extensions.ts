@@ -22,14 +22,24 @@ export interface ExtensionMount<C = OptionalSchema> {
   readonly settings: Settings<C>;
 }
 
+/** A mount may leave out its settings where each of them has a default. */
+type MountArguments<C> = C extends StandardSchema
+  ? Record<never, never> extends Settings<C>
+    ? [settings?: Settings<C>]
+    : [settings: Settings<C>]
+  : [];
+
 /** What `defineExtension` returns: call it with settings to mount it, or export it as it is. */
 export interface ExtensionDefinition<C = OptionalSchema> {
-  (...settings: C extends StandardSchema ? [settings: Settings<C>] : []): ExtensionMount<C>;
+  (...settings: MountArguments<C>): ExtensionMount<C>;
   readonly __agentServe: "extension";
   readonly root: string;
   readonly description: string;
   readonly schema: C | undefined;
-  /** The settings of this mount, validated, with defaults. Throws before it was mounted. */
+  /**
+   * The settings of this mount, validated, with defaults: readable in every module of the package, also while it loads.
+   * An extension that is exported as it is has its defaults. Throws where there is no mount to take settings from.
+   */
   readonly config: Config<C>;
 }
 
@@ -48,18 +58,10 @@ export function defineExtension<C extends OptionalSchema = undefined>(
 ): ExtensionDefinition<C> {
   const { root, description, config: schema } = options;
   let parsed: { readonly value: unknown } | undefined;
+  let fallback: { readonly value: unknown } | undefined;
 
   function mount(settings?: Settings<C>): ExtensionMount<C> {
-    const result = schema === undefined ? { value: undefined } : schema["~standard"].validate(settings);
-    if (result instanceof Promise) throw new Error("an extension's settings can't be validated asynchronously");
-    if (result.issues !== undefined) {
-      const problems = result.issues.map((issue) => {
-        const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".");
-        return path === "" ? issue.message : `${path}: ${issue.message}`;
-      });
-      throw new Error(`wrong settings: ${problems.join("; ")}`);
-    }
-    parsed = { value: result.value };
+    parsed = { value: validate(schema, settings ?? {}) };
     return { __agentServe: "extension", root, description, settings: settings as Settings<C> };
   }
 
@@ -71,12 +73,58 @@ export function defineExtension<C extends OptionalSchema = undefined>(
     config: {
       enumerable: true,
       get() {
-        if (parsed === undefined) throw new Error("the extension isn't mounted: its settings are not known yet");
-        return parsed.value;
+        const known = parsed ?? fallback ?? { value: defaults(schema) };
+        if (parsed === undefined) fallback = known;
+        return known.value;
       },
     },
   });
   return mount as unknown as ExtensionDefinition<C>;
+}
+
+/** One thing wrong with the settings of a mount; `path` is dotted, `""` for the settings as a whole. */
+interface SettingsIssue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The error of a mount. The mark lets the compiler tell it from the errors of project code. */
+function settingsError(mark: "settings" | "unmounted", issues: readonly SettingsIssue[], message: string): Error {
+  return Object.assign(new Error(message), { __agentServe: mark, issues });
+}
+
+function validate(schema: OptionalSchema, settings: unknown): unknown {
+  if (schema === undefined) return undefined;
+  const issues = issuesOf(schema["~standard"].validate(settings));
+  if ("value" in issues) return issues.value;
+  const told = issues.list.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  throw settingsError("settings", issues.list, `wrong settings: ${told.join("; ")}`);
+}
+
+/** The settings of an extension that nobody gave any. */
+function defaults(schema: OptionalSchema): unknown {
+  if (schema === undefined) return undefined;
+  const issues = issuesOf(schema["~standard"].validate({}));
+  if ("value" in issues) return issues.value;
+  const fields = issues.list.map(({ path }) => path).filter((path) => path !== "");
+  const needs = fields.length === 0 ? "" : `: it needs ${fields.join(", ")}`;
+  throw settingsError("unmounted", issues.list, `the extension has no settings yet${needs}`);
+}
+
+function issuesOf(
+  result: ReturnType<StandardSchema["~standard"]["validate"]>,
+): { readonly value: unknown } | { readonly list: readonly SettingsIssue[] } {
+  if (result instanceof Promise) {
+    result.catch(() => undefined);
+    return { list: [{ path: "", message: "settings can't be validated asynchronously" }] };
+  }
+  if (result.issues === undefined) return { value: result.value };
+  return {
+    list: result.issues.map(({ message, path = [] }) => ({
+      message,
+      path: path.map((part) => String(typeof part === "object" ? part.key : part)).join("."),
+    })),
+  };
 }
 
 /** A vendored Cursor or Claude plugin, mounted under a namespace. */

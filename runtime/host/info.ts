@@ -69,9 +69,9 @@ export function agentInfo(
     extensions: agent.extensions.map((extension) => ({
       namespace: extension.namespace,
       ...defined({ description: extension.description }),
-      contributes: extension.contributes,
-      disabled: extension.disabled,
-      ...defined({ overlays: extension.overlays }),
+      contributes: extension.contributes.filter(isPublic),
+      disabled: extension.disabled.filter(isPublic),
+      ...defined({ overlays: extension.overlays?.filter(({ id }) => isPublic(id)) }),
       ...origin(extension),
     })),
     ...(agent.artifacts && {
@@ -79,6 +79,11 @@ export function agentInfo(
     }),
     diagnostics,
   };
+}
+
+/** Host connections are left out wherever they are mentioned. */
+function isPublic(id: string): boolean {
+  return !id.startsWith("host-connection:");
 }
 
 /** A tool in full: the body of `GET /v1/tools/:name`, and an item of `info`. */

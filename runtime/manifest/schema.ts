@@ -13,6 +13,8 @@ const dynamic = z.object({ dynamic: z.literal(true) });
 const maybe = <T extends z.ZodType>(schema: T) => z.union([schema, dynamic]);
 const jsonSchema = z.record(z.string(), z.unknown());
 
+const shadows = z.array(z.object({ source: z.string(), layer: z.string(), package: z.string().optional() }));
+
 const origin = {
   /** `kind:name`; the key of the definition in the bundle. */
   id: z.string(),
@@ -22,7 +24,7 @@ const origin = {
   /** `name@version` of the package that brings it. */
   package: z.string().optional(),
   /** Sources that this entry hides, weakest first. */
-  shadows: z.array(z.object({ source: z.string(), layer: z.string(), package: z.string().optional() })).optional(),
+  shadows: shadows.optional(),
 };
 
 export const fileEntry = z.object({ path: z.string(), sha256: z.string(), bytes: z.number().int() });
@@ -108,7 +110,15 @@ export const reminderEntry = z.object({ ...origin, name: z.string() });
 
 export const artifactsEntry = z.object({
   ...origin,
-  kinds: z.array(z.object({ name: z.string(), description: maybe(z.string()), schema: jsonSchema.optional() })),
+  kinds: z.array(
+    z.object({
+      name: z.string(),
+      description: maybe(z.string()),
+      schema: jsonSchema.optional(),
+      /** Entry that brings it, and its name there, for those of extensions. */
+      from: z.object({ id: z.string(), kind: z.string() }).optional(),
+    }),
+  ),
   agentTool: z.boolean(),
   max: z.number().int(),
 });
@@ -119,6 +129,8 @@ export const extensionEntry = z.object({
   description: maybe(z.string()).optional(),
   contributes: z.array(z.string()),
   disabled: z.array(z.string()),
+  /** What overlays replace or disable: the overlay's own file, and what it hides. */
+  overlays: z.array(z.object({ id: z.string(), source: z.string(), disables: z.boolean(), shadows })).optional(),
 });
 
 export const seedEntry = fileEntry.extend({ source: z.string(), layer: origin.layer, package: z.string().optional() });

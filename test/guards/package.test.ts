@@ -15,8 +15,8 @@ interface PackageJson {
 }
 const packageJson: PackageJson = JSON.parse(readSource("package.json"));
 
-/** Files of authoring that are not subpaths: parts of the root, and types that others build on. */
-const inner = ["agent", "instructions", "host", "schema"];
+/** Files of authoring that are not subpaths: parts of the root, types that others build on, what generated code calls. */
+const inner = ["agent", "instructions", "host", "schema", "plugin-server"];
 /** Subpaths whose code is in the CLI. */
 const programmatic = ["./serve", "./build"];
 

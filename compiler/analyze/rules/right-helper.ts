@@ -1,6 +1,6 @@
 import { ownSubpath } from "../../aliases.js";
 import { type Diagnostic, diagnostic } from "../../diagnostics/diagnostic.js";
-import { type Slot, slots } from "../../slots.js";
+import { type Kind, type Slot, slotOf, slots } from "../../slots.js";
 import type { ExportFacts } from "../facts.js";
 import type { Rule, Subject } from "../rule.js";
 
@@ -37,10 +37,41 @@ function checkCall(
     ];
   }
   if (callee.from === undefined || ownSubpath(callee.from) === undefined || callee.name === helper.name) return [];
-  const disables = /^disable[A-Z]?/.test(callee.name);
-  if (disables && subject.definition.entry.layer === "overlay") return [];
+  const disables = /^disable(?:[A-Z]|$)/.test(callee.name);
+  if (disables && subject.definition.entry.layer === "overlay") return checkDisable(subject, exported, callee.name);
   return helperNames.has(callee.name) || disables ? [wrong(subject, exported, `calls ${callee.name}`)] : [];
 }
+
+/** One helper a slot, so that a file in the wrong folder is noticed; `disable()` fits wherever it stands. */
+function checkDisable(
+  { definition, at }: Subject,
+  exported: Omit<ExportFacts, "callee">,
+  called: string,
+): readonly Diagnostic[] {
+  const { kind, file } = definition.entry;
+  const fitting = disableHelpers[kind];
+  if (called === "disable" || called === fitting) return [];
+  const [meant] = Object.entries(disableHelpers).find(([, helper]) => helper === called) ?? [];
+  const move = meant === undefined ? "" : `, or move it to ${slotOf(meant as Kind).path}/`;
+  return [
+    diagnostic("wrongDisable", {
+      message: `${called} can't remove ${labelled(kind)}: ${file} stands for one`,
+      at: at(exported.place),
+      help: `call ${fitting ?? "disable"}()${move}`,
+    }),
+  ];
+}
+
+const disableHelpers: Readonly<Partial<Record<Kind, string>>> = {
+  tool: "disableTool",
+  skill: "disableSkill",
+  hook: "disableHook",
+  channel: "disableChannel",
+  schedule: "disableSchedule",
+  subagent: "disableSubagent",
+  "mcp-connection": "disableConnection",
+  "host-connection": "disableHostConnection",
+};
 
 function wrong({ definition, slot, at }: Subject, exported: Omit<ExportFacts, "callee">, found: string): Diagnostic {
   const helper = slot.define?.name ?? "";

@@ -5,6 +5,7 @@ import { isWrite, readEnv } from "./env.js";
 import { readDefaultExport } from "./exported.js";
 import { readCalledImport, readStaticImports } from "./imports.js";
 import { placeBetween } from "./place.js";
+import { readReexports } from "./reexports.js";
 import { readScope, type Scope } from "./scope.js";
 import { ts } from "./ts.js";
 
@@ -44,11 +45,13 @@ function readFacts(text: string, ending: string): ModuleFacts {
   const scope = readScope(source);
   const exported = readDefaultExport(scope);
   const deep = readDeep(scope);
+  const reexports = readReexports(scope);
   return {
     imports: [...readStaticImports(source), ...deep.imports],
     env: deep.env,
     mentions: readMentions(text),
     ...(exported === undefined ? {} : { exported }),
+    ...(reexports.length === 0 ? {} : { reexports }),
   };
 }
 

@@ -1,13 +1,19 @@
 import type { ArtifactsEntry } from "../../../runtime/manifest/schema.js";
 import { type Finding, sides } from "../change.js";
 import { join } from "../json.js";
-import { compareFields, type FieldRules, pairByKey, type Scene } from "../rule.js";
+import { compareFields, type FieldRules, kindOf, pairByKey, type Scene } from "../rule.js";
 import { schema } from "./schema.js";
 import { text } from "./text.js";
 
 type Kind = ArtifactsEntry["kinds"][number];
 
-const fields: FieldRules<Kind> = { description: text("description"), schema: schema("output") };
+/** Who brings a kind: the name tells it already, and its package is told with the mount. */
+function from(before: Kind["from"], after: Kind["from"], { path }: { readonly path: string }): Finding[] {
+  const message = `comes from ${before?.id ?? "the project"}, now from ${after?.id ?? "the project"}`;
+  return [{ path, kind: kindOf(before, after), level: "compatible", message, ...sides(before, after) }];
+}
+
+const fields: FieldRules<Kind> = { from, description: text("description"), schema: schema("output") };
 
 /** Artifact kinds by name; readers of artifacts rely on them as on output. */
 export function artifactKinds(

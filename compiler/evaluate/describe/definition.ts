@@ -4,9 +4,11 @@ import type { EntryOutcome, EvaluationEntry, Problem } from "../protocol.js";
 import { describeAgent, describeSubagent } from "./agent.js";
 import { describeChannel, describeHook } from "./channel.js";
 import { describeConnection } from "./connection.js";
+import { settingsProblems } from "./error.js";
 import {
   describeArtifacts,
   describeExtension,
+  describeExtensionPackage,
   describeOtel,
   describeReminder,
   describeResult,
@@ -49,9 +51,12 @@ export async function describeDefinition(entry: EvaluationEntry, value: unknown)
     return { slug, id, problems: [wrongKind(row.brand, brand, value)] };
   }
   try {
-    const { facts, problems } = await row.describe(value);
+    const describe = id === "extension" ? describeExtensionPackage : row.describe;
+    const { facts, problems } = await describe(value);
     return { slug, id, problems, ...(facts === undefined ? {} : { facts }) };
   } catch (error) {
+    const settings = settingsProblems(error);
+    if (settings !== undefined) return { slug, id, problems: settings };
     const reason = error instanceof Error ? error.message : String(error);
     return {
       slug,

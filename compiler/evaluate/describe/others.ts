@@ -64,13 +64,28 @@ export async function describeArtifacts(value: unknown): Promise<Described> {
   return { problems: all, facts: { kinds, agentTool: data.agentTool ?? false, max: data.max ?? 1000 } };
 }
 
-const extension = z.union([
-  z.looseObject({ __agentServe: z.literal("extension"), description: z.optional(z.string()) }),
-  z.custom<{ readonly description?: string }>((value) => typeof value === "function" && "__agentServe" in value),
-]);
+const extension = z.looseObject({
+  __agentServe: z.literal("extension"),
+  root: z.optional(z.string()),
+  description: z.optional(text),
+  plugin: z.optional(z.looseObject({ path: text, variables: z.record(z.string(), z.optional(z.string())) })),
+});
 
-/** A mounted extension or plugin. */
+/** A mounted extension or plugin. An extension that is exported as it is has the settings that need not be given. */
 export function describeExtension(value: unknown): Described {
-  const { data, problems } = check(extension, value);
+  const { data, problems } = check(extension, typeof value === "function" ? { ...value } : value);
   return data === undefined ? { problems } : { problems, facts: present({ description: data.description }) };
 }
+
+/** The definition of an extension package, by itself. */
+export function describeExtensionPackage(value: unknown): Described {
+  if (typeof value !== "function") return { problems: [wrongShape("", "the package mounts itself", unmountedHelp)] };
+  const { schema, ...fields } = Object.getOwnPropertyDescriptors(value);
+  return describeExtension({
+    __agentServe: "extension",
+    root: fields.root?.value,
+    description: fields.description?.value ?? "",
+  });
+}
+
+const unmountedHelp = "export what defineExtension returns; the project that mounts it gives the settings";

@@ -14,14 +14,19 @@ export const oneDefinition: Rule = ({ definitions }) => {
 };
 
 function checkGroup([first, ...others]: readonly Definition[]): readonly Diagnostic[] {
-  return first === undefined ? [] : others.map((other) => clash(other, first, labelOf(first)));
+  if (first === undefined) return [];
+  // Two mounts of one package bring the same seed.
+  const different = others.filter(({ entry }) => entry.file !== first.entry.file);
+  return different.map((other) => clash(other, first, labelOf(first)));
 }
 
 /** `instructions.md` beside `instructions/`: which one is meant? */
 function checkProse(definitions: readonly Definition[]): readonly Diagnostic[] {
   return definitions.flatMap((whole) => {
     if (slotOf(whole.entry.kind).shape !== "prose" || whole.entry.name !== "") return [];
-    const part = definitions.find((each) => each.entry.name !== "" && each.id === `${whole.id}/${each.entry.name}`);
+    const part = definitions.find(
+      ({ entry, id }) => entry.name !== "" && entry.layer === whole.entry.layer && id === `${whole.id}/${entry.name}`,
+    );
     return part === undefined ? [] : [clash(part, whole, labelOf(whole))];
   });
 }

@@ -4,6 +4,7 @@ import type { Rule } from "../rule.js";
 
 /** The root agent has instructions: a file, a folder, or inline in `agent.ts`. */
 export const rootInstructions: Rule = ({ agent, definitions }) => {
+  if (agent.base === "") return [];
   const own = definitions.filter(({ entry }) => entry.layer === "project" && entry.subagent === undefined);
   if (own.some(({ entry }) => entry.kind === "instructions")) return [];
   const config = own.find(({ entry }) => entry.kind === "agent");

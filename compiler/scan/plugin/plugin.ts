@@ -3,6 +3,19 @@ import type { Span } from "../../diagnostics/diagnostic.js";
 /** Which host's layout the folder has. */
 export type PluginFormat = "cursor" | "claude" | "agent-plugins";
 
+/** An entry's contents as the plugin's reader gives them. */
+export type PluginPart =
+  | {
+      readonly form: "prose";
+      readonly description: string;
+      readonly markdown: string;
+      /** Subagents: an id of a model that is known here. */
+      readonly model?: string;
+      /** Subagents: the built-in tools that it may use. */
+      readonly tools?: readonly string[];
+    }
+  | { readonly form: "server"; readonly server: PluginServer; readonly plugin: Plugin };
+
 /** What a plugin brings, read and named, with its placeholders still in place. */
 export interface Plugin {
   readonly format: PluginFormat;
