@@ -45,19 +45,34 @@ export async function* readLines(
   startIndex: number,
   live?: { readonly signal: AbortSignal; readonly hasEnded: () => boolean },
 ): AsyncGenerator<readonly string[]> {
+  const edge = live === undefined ? undefined : new Edge(file, live.signal);
+  try {
+    yield* linesFrom(file, positions, startIndex, live?.hasEnded, edge);
+  } finally {
+    edge?.close();
+  }
+}
+
+async function* linesFrom(
+  file: LogFile,
+  positions: Positions,
+  startIndex: number,
+  hasEnded: (() => boolean) | undefined,
+  edge: Edge | undefined,
+): AsyncGenerator<readonly string[]> {
   let offset = startIndex <= 0 ? 0 : startIndex >= file.nextIndex ? file.visibleSize : positions.before(startIndex);
   let skipping = startIndex > 0;
   for (;;) {
     while (offset < file.visibleSize) {
-      if (live?.signal.aborted) return;
+      if (edge?.isLeft) return;
       const batch = file.recent(offset) ?? (await readChunk(file, positions, offset));
       offset = batch.end;
       const lines = skipping ? batch.lines.filter((line) => indexOf(line) >= startIndex) : batch.lines;
       if (skipping && lines.length > 0) skipping = false;
       if (lines.length > 0) yield lines;
     }
-    if (live === undefined || live.signal.aborted || file.isEnded || live.hasEnded()) return;
-    await changed(file, live.signal, offset);
+    if (edge === undefined || edge.isLeft || file.isEnded || hasEnded?.()) return;
+    await edge.passed(offset);
   }
 }
 
@@ -79,16 +94,38 @@ async function readChunk(file: LogFile, positions: Positions, offset: number) {
   }
 }
 
-/** Resolves when more is visible, the file closes, or `signal` aborts. */
-function changed(file: LogFile, signal: AbortSignal, offset: number): Promise<void> {
-  return new Promise((resolve) => {
-    if (file.visibleSize > offset || file.isEnded || signal.aborted) return resolve();
-    const done = () => {
-      unwatch();
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const unwatch = file.watch(done);
-    signal.addEventListener("abort", done, { once: true });
-  });
+/** The end of what is visible, where a live reader waits. One abort listener serves the whole reading: they are dear. */
+class Edge {
+  readonly #file: LogFile;
+  readonly #signal: AbortSignal;
+  #wake: (() => void) | undefined;
+  readonly #onAbort = () => this.#wake?.();
+
+  constructor(file: LogFile, signal: AbortSignal) {
+    this.#file = file;
+    this.#signal = signal;
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** The reader has gone. */
+  get isLeft(): boolean {
+    return this.#signal.aborted;
+  }
+
+  /** Resolves when more than `offset` is visible, the file closes, or the reader leaves. */
+  passed(offset: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#file.visibleSize > offset || this.#file.isEnded || this.isLeft) return resolve();
+      const unwatch = this.#file.watch(() => this.#wake?.());
+      this.#wake = () => {
+        this.#wake = undefined;
+        unwatch();
+        resolve();
+      };
+    });
+  }
+
+  close(): void {
+    this.#signal.removeEventListener("abort", this.#onAbort);
+  }
 }
