@@ -69,6 +69,7 @@ export const commandTable = {
     options: {
       name: { kind: "text", value: "name", summary: "Name of the agent (default: the folder's name)" },
       model: { ...model, summary: "Model to write into bot/agent.ts (default grok-4.5)" },
+      extension: { kind: "flag", summary: "Start an extension package instead, to be mounted by projects" },
       force: { kind: "flag", summary: "Write over files that are there already" },
       "dry-run": { kind: "flag", summary: "Say what would be written, and write nothing" },
       json,
@@ -76,6 +77,7 @@ export const commandTable = {
     examples: [
       { command: "bdk init my-agent", summary: "A project in ./my-agent, ready to run" },
       { command: "bdk init . --dry-run", summary: "What it would write here" },
+      { command: "bdk init ci-triage --extension --name @acme/ci-triage", summary: "A package that projects mount" },
     ],
     notes: ["Files that exist are never touched without --force; then exit code 2 and nothing is written."],
   }),
@@ -136,9 +138,19 @@ export const commandTable = {
     group: "Inspect",
     summary: "Show what the project contains",
     arguments: [],
-    options: { dir, slug, json },
+    options: {
+      dir,
+      slug,
+      why: {
+        kind: "text",
+        value: "id",
+        summary: "Tell of this entry which definition wins, what it hides, and who mounts it",
+      },
+      json,
+    },
     examples: [
       { command: "bdk info", summary: "Tools, skills, hooks, … and where each comes from" },
+      { command: "bdk info --why tool:ci__job_log", summary: "The chain behind one name: overlay, package, mount" },
       { command: "bdk info --json", summary: "The same as GET /v1/info answers" },
     ],
   }),

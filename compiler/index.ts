@@ -97,7 +97,7 @@ function makeCompiler(dir: string, options: CompileOptions, incremental: boolean
       const known = workshop.recall();
       if (known !== undefined) return known;
       const { source, phase, finish } = startRun(workshop, options);
-      const project = await phase("scan", () => scan(source));
+      const project = await phase("scan", () => scan(source, until === "manifest"));
       const tree = await phase("mount", () => mount(project, source, workshop.resolveModule, cache.facts));
       const definitions = await phase("analyze", () => analyze(tree, source, cache.facts));
       const surfaces = await phase("resolve", () => resolve(tree, definitions));

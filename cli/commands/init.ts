@@ -2,8 +2,9 @@ import { existsSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { exit, usageFailure } from "../exit.js";
 import type { Run } from "../index.js";
+import { extensionFiles } from "../init/extension-template.js";
 import { projectFiles } from "../init/template.js";
-import { checkTarget, dependencyOn, projectName, writeFiles } from "../init/write.js";
+import { checkTarget, dependencyOn, packageName, projectName, writeFiles } from "../init/write.js";
 import { ownPackage } from "../package-root.js";
 import { shortPath } from "../ui/path.js";
 import { type Terminal, writeJson } from "../ui/terminal.js";
@@ -12,7 +13,12 @@ const defaultModel = "grok-4.5";
 
 export const run: Run<"init"> = async ({ args, options }, terminal) => {
   const { out } = terminal;
-  const answers = await askWhatIsMissing(args[0], options.model, terminal, options.json);
+  const answers = await askWhatIsMissing(
+    args[0],
+    options.extension ? defaultModel : options.model,
+    terminal,
+    options.json,
+  );
   if (answers === undefined) {
     await terminal.err.line("nothing written");
     return exit.usage;
@@ -21,10 +27,13 @@ export const run: Run<"init"> = async ({ args, options }, terminal) => {
   if (existsSync(target) && !statSync(target).isDirectory()) {
     throw usageFailure("wouldOverwrite", { message: `${target} is a file`, help: "choose another folder" });
   }
-  const name = projectName(options.name ?? basename(target));
+  const words = options.name ?? basename(target);
+  const name = options.extension ? packageName(words) : projectName(words);
   const own = ownPackage();
   const dependency = dependencyOn(own, target);
-  const files = projectFiles({ name, model: answers.model, dependency });
+  const files = options.extension
+    ? extensionFiles({ name, dependency, version: own.version })
+    : projectFiles({ name, model: answers.model, dependency });
   checkTarget(target, files.keys(), options.force);
   if (!options["dry-run"]) await writeFiles(target, files);
 
@@ -34,7 +43,7 @@ export const run: Run<"init"> = async ({ args, options }, terminal) => {
       ok: true,
       dir: target,
       name,
-      model: answers.model,
+      ...(options.extension ? { extension: true } : { model: answers.model }),
       dependency,
       dryRun: options["dry-run"],
       files: written,
@@ -56,7 +65,9 @@ export const run: Run<"init"> = async ({ args, options }, terminal) => {
   await out.line("\nnext");
   if (shown !== ".") await out.line(`  ${cyan(`cd ${shown}`)}`);
   await out.line(`  ${cyan("npm install")}`);
-  await out.line(`  ${cyan("npx bdk dev --model offline")}`);
+  for (const line of options.extension ? ["npx bdk validate --types", "npm pack"] : ["npx bdk dev --model offline"]) {
+    await out.line(`  ${cyan(line)}`);
+  }
   return exit.ok;
 };
 

@@ -7,6 +7,8 @@ import type { Sink } from "../ui/sink.js";
 interface Part {
   readonly title: string;
   readonly rows: readonly (readonly string[])[];
+  /** How many there are, when some take several rows. */
+  readonly count?: number;
 }
 
 /** What `bdk info` prints: each agent's surface, and where every entry comes from. */
@@ -23,9 +25,9 @@ export function renderInfo(agents: readonly AgentInfo[], manifest: Manifest, sin
         { indent: "  ", ...(width === undefined ? {} : { width }) },
       ),
     );
-    for (const { title, rows } of parts(agent)) {
+    for (const { title, rows, count = rows.length } of parts(agent)) {
       if (rows.length === 0) continue;
-      lines.push("", `  ${bold(title)} ${dim(`(${rows.length})`)}`);
+      lines.push("", `  ${bold(title)} ${dim(`(${count})`)}`);
       const painted = rows.map(([name = "", ...rest]) => [cyan(name), ...rest.slice(0, -1), dim(rest.at(-1) ?? "")]);
       lines.push(...columns(painted, { indent: "    ", ...(width === undefined ? {} : { width }) }));
     }
@@ -90,10 +92,7 @@ function parts(agent: AgentInfo): readonly Part[] {
     { title: "schedules", rows: agent.schedules.map((each) => [each.name, each.cron, each.source]) },
     { title: "reminders", rows: agent.reminders.map((each) => [each.name, each.source]) },
     { title: "hooks", rows: agent.hooks.map((hook) => [hook.name, hook.events.join(", "), hook.source]) },
-    {
-      title: "extensions",
-      rows: agent.extensions.map((each) => [each.namespace, each.contributes.join(", "), each.package ?? each.source]),
-    },
+    { title: "extensions", rows: agent.extensions.flatMap(mountRows), count: agent.extensions.length },
     {
       title: "artifacts",
       rows: (agent.artifacts?.kinds ?? []).map((kind) => [kind.name, text(kind.description)]),
@@ -106,4 +105,28 @@ function text(value: unknown): string {
   if (typeof value !== "string") return "depends on the environment";
   const line = value.trim().split("\n", 1)[0] ?? "";
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}
+
+/** One row a mount, and one below it for each kind of what it adds and for what overlays take away. */
+function mountRows(mount: AgentInfo["extensions"][number]): readonly (readonly string[])[] {
+  const replaced = (mount.overlays ?? []).filter(({ disables }) => !disables).map(({ id }) => id);
+  const rows = [
+    ...[...byKind(mount.contributes)].map(([kind, names]) => [kind, names.join(", ")]),
+    ["replaced", replaced.join(", ")],
+    ["disabled", mount.disabled.join(", ")],
+  ];
+  const description = mount.description === undefined ? "" : `  ${text(mount.description)}`;
+  return [
+    [mount.namespace, mount.package ?? "", `${mount.source}${description}`],
+    ...rows.filter(([, names]) => names !== "").map(([label = "", names = ""]) => ["", label, names]),
+  ];
+}
+
+function byKind(ids: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const kinds = new Map<string, string[]>();
+  for (const id of ids) {
+    const kind = id.split(":", 1)[0] ?? id;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), id.slice(kind.length + 1)]);
+  }
+  return kinds;
 }

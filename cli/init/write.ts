@@ -23,6 +23,16 @@ export function projectName(words: string): string {
   return reserved.has(name) ? `${name}-agent` : name;
 }
 
+/**
+ * The same for a package that is published: its scope stays.
+ *
+ * @example packageName("@acme/CI triage") // "@acme/ci-triage"
+ */
+export function packageName(words: string): string {
+  const [, scope, rest] = /^@([^/]+)\/(.+)$/.exec(words) ?? [];
+  return scope === undefined || rest === undefined ? projectName(words) : `@${projectName(scope)}/${projectName(rest)}`;
+}
+
 /** How a new project depends on this very package: by version when installed, by path from a source checkout. */
 export function dependencyOn(own: OwnPackage, target: string): string {
   if (own.root.split(sep).includes("node_modules")) return `^${own.version}`;

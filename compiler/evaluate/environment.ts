@@ -25,7 +25,7 @@ export interface Settled {
 
 /** Read by Node and by command-line libraries; no part of what a project means. */
 const ordinary =
-  /^(?:NODE_.*|npm_.*|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|TERM_PROGRAM|TMUX|CI|DEBUG|HOME|PATH|PWD|SHELL|USER|TZ|LANG|LC_.*|TMPDIR|TEMP|TMP)$/;
+  /^(?:NODE_.*|npm_.*|WATCH_REPORT_DEPENDENCIES|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|TERM_PROGRAM|TMUX|CI|DEBUG|HOME|PATH|PWD|SHELL|USER|TZ|LANG|LC_.*|TMPDIR|TEMP|TMP)$/;
 
 /** Most names that are tried one by one to find those that matter. */
 const trialLimit = 40;
@@ -116,7 +116,8 @@ async function findRequired(
     const pass = passes[index + 1];
     return pass !== undefined && waiting.every((entry) => isSound(pass.outcomes.get(keyOf(entry)), pass));
   });
-  if (style === undefined || candidates.length > trialLimit) return candidates;
+  if (candidates.length > trialLimit) return candidates;
+  if (style === undefined) return findComplained(run, passes[0], waiting, candidates);
   const required: string[] = [];
   for (const name of candidates) {
     const pass = await run(
@@ -128,6 +129,25 @@ async function findRequired(
     if (waiting.some((entry) => !isSound(pass.outcomes.get(keyOf(entry)), pass))) required.push(name);
   }
   return required;
+}
+
+/**
+ * Where no made-up value satisfies an entry (a token has to start with `bk_`): the names with which the complaint is
+ * another one. Those that have a default change nothing about it.
+ */
+async function findComplained(
+  run: RunPass,
+  bare: Pass | undefined,
+  waiting: readonly EvaluationEntry[],
+  candidates: readonly string[],
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const name of candidates) {
+    const pass = await run(sentinels([name], urlSentinel));
+    const says = (entry: EvaluationEntry) => complaint(pass.outcomes.get(keyOf(entry)));
+    if (waiting.some((entry) => says(entry) !== complaint(bare?.outcomes.get(keyOf(entry))))) found.push(name);
+  }
+  return found.length > 0 ? found : candidates;
 }
 
 function namesOf(names: readonly string[], ...passes: readonly Pass[]): readonly string[] {

@@ -22,12 +22,13 @@ export interface FoundProjects {
 const bases = ["bot", "agent"] as const;
 
 /** The project at the root, or else those in the folders directly below it. */
-export function findProjects(source: ProjectSource): FoundProjects {
+export function findProjects(source: ProjectSource, packages: boolean): FoundProjects {
   const diagnostics: Diagnostic[] = [];
   const single = baseOf(source, "", diagnostics);
   if (single !== undefined)
     return { mode: "single", projects: [singleProject(source, single, diagnostics)], diagnostics };
-  if (extensionFile(source) !== undefined) return extensionPackage(source);
+  const isPackage = extensionFile(source) !== undefined;
+  if (isPackage && packages) return extensionPackage(source);
 
   const projects: FoundProject[] = [];
   for (const child of source.list("")) {
@@ -43,9 +44,13 @@ export function findProjects(source: ProjectSource): FoundProjects {
   if (projects.length === 0) {
     diagnostics.push(
       diagnostic("noProject", {
-        message: "found neither bot/ nor agent/ here, nor in a folder directly below",
-        at: startOf("bot/instructions.md"),
-        help: "run `bdk init` to start a project, or point --dir at the folder that holds bot/",
+        message: isPackage
+          ? "this is an extension package: it has no agent to build or run"
+          : "found neither bot/ nor agent/ here, nor in a folder directly below",
+        at: startOf(isPackage ? "package.json" : "bot/instructions.md"),
+        help: isPackage
+          ? "mount it in a project; here, `bdk validate` and `bdk info` look at it"
+          : "run `bdk init` to start a project, or point --dir at the folder that holds bot/",
       }),
     );
   }

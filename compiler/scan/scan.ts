@@ -9,12 +9,13 @@ import type { AgentTree, Entry, ProjectTree } from "./tree.js";
 /**
  * Phase 1: lists what is where, by the slot table alone. Reads no file but package.json.
  *
+ * @param packages Takes an extension package too, as if it were a project: to be looked at, not to be run.
  * @example
  * const { value: tree, diagnostics } = scan(diskSource("my-bot"));
  * tree.agents[0]?.entries; // [{ kind: "tool", name: "approve_pr", file: "bot/tools/approve_pr.ts", … }]
  */
-export function scan(source: ProjectSource): Result<ProjectTree> {
-  const { mode, projects, diagnostics } = findProjects(source);
+export function scan(source: ProjectSource, packages = true): Result<ProjectTree> {
+  const { mode, projects, diagnostics } = findProjects(source, packages);
   const scanned = projects.map((project) =>
     project.base === "" ? scanExtension(source, project) : scanProject(source, project),
   );

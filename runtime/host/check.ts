@@ -1,4 +1,5 @@
 import type { AgentBundle } from "../manifest/bundle.js";
+import type { ExtensionEntry } from "../manifest/schema.js";
 import { checkEnvironment, StartupError } from "./environment.js";
 import type { HostOptions } from "./options.js";
 
@@ -19,9 +20,23 @@ export function checkBundle(bundle: AgentBundle, options: HostOptions): void {
     const slugs = agents.map((agent) => agent.slug).join(", ");
     throw new StartupError(`--mode single serves one agent, and there are ${agents.length}: ${slugs}`);
   }
-  for (const { slug, tools, hooks } of agents) {
+  for (const { slug, tools, hooks, extensions } of agents) {
     const definitions = bundle.definitions[slug] ?? {};
+    for (const mount of extensions) checkSettings(mount, definitions[mount.id]);
     const lost = [...tools, ...hooks].map((entry) => entry.id).filter((id) => definitions[id] === undefined);
     if (lost.length > 0) throw new StartupError(`the bundle of agent "${slug}" has no code for ${lost.join(", ")}`);
+  }
+}
+
+/** An extension that is mounted as it is gives its settings when they are first read: that must not be within a turn. */
+function checkSettings({ namespace, package: from }: ExtensionEntry, definition: unknown): void {
+  if (typeof definition !== "function") return;
+  try {
+    Reflect.get(definition, "config");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartupError(
+      `the extension "${namespace}"${from === undefined ? "" : ` (${from})`} can't be mounted: ${reason}`,
+    );
   }
 }
