@@ -17,8 +17,13 @@ export interface ResultContext {
 }
 
 export interface ResultConfig {
-  /** What it returns becomes `result` of `turn.completed`. A thrown error fails the turn. */
+  /**
+   * What it returns becomes `result` of `turn.completed`; nothing returned leaves the text. A thrown error fails the
+   * turn. Runs at most once for each text, within 60 seconds.
+   */
   commit(text: string, ctx: ResultContext): unknown;
+  /** Stands in for `commit` in dry-run sessions. Left out: nothing runs there, and the text is the result. */
+  dryRunResult?(text: string, ctx: ResultContext): unknown;
 }
 
 /** What `defineResult` returns. */

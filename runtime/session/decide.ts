@@ -27,7 +27,8 @@ export type Command =
   | { readonly do: "resolve"; readonly callId: string; readonly decision: "approve" | "deny"; readonly by: string }
   | { readonly do: "begin"; readonly turnId: string; readonly model: string }
   | { readonly do: "queue"; readonly turnId: string; readonly position: number }
-  | { readonly do: "complete" }
+  /** `result` left out: the turn's reply. */
+  | { readonly do: "complete"; readonly result?: JsonValue }
   | { readonly do: "fail"; readonly message: string; readonly code?: string }
   /** `all`: also the turn that waits behind the open one (stop); otherwise only the open one (preempt). */
   | { readonly do: "cancel"; readonly message: string; readonly all: boolean }
@@ -56,7 +57,7 @@ export function decide(state: SessionState, command: Command): Decision {
     case "queue":
       return [{ type: "turn.queued", turnId: command.turnId, data: { position: command.position } }];
     case "complete":
-      return state.turn === undefined ? [] : [complete(state.turn)];
+      return state.turn === undefined ? [] : [complete(state.turn, command.result)];
     case "fail":
       return state.turn === undefined ? [] : endTurn(state.turn, { ...failure(command), status: "error" });
     case "cancel":
@@ -90,13 +91,13 @@ function resolve(state: SessionState, command: Command & { readonly do: "resolve
   return [{ type: "action.approval_resolved", turnId: state.turn.id, data: { callId, decision, by } }];
 }
 
-function complete(turn: TurnState): Draft {
+function complete(turn: TurnState, result: JsonValue | undefined = turn.reply): Draft {
   const cost = turn.costUsd === undefined ? undefined : { totalUsd: turn.costUsd, model: turn.model };
   return {
     type: "turn.completed",
     turnId: turn.id,
     data: {
-      ...(turn.reply === undefined ? {} : { result: turn.reply }),
+      ...(result === undefined ? {} : { result }),
       ...(turn.usage === undefined ? {} : { usage: turn.usage }),
       ...(cost === undefined ? {} : { cost }),
     },

@@ -59,7 +59,12 @@ export interface SessionEventData {
   "turn.started": { readonly model: string };
   "turn.completed": { readonly result?: JsonValue; readonly usage?: Usage; readonly cost?: Cost };
   "turn.failed": { readonly message: string; readonly status?: "error" | "cancelled"; readonly code?: string };
-  "step.started": { readonly step: number; readonly attempt?: number };
+  "step.started": {
+    readonly step: number;
+    readonly attempt?: number;
+    /** Why the turn's final text was rejected, told to the model with this step. */
+    readonly repair?: string;
+  };
   "step.completed": {
     readonly step: number;
     readonly durationMs: number;

@@ -162,6 +162,37 @@ export interface Refusal {
   readonly issues: readonly { readonly path: string; readonly message: string }[];
 }
 
+/** What a turn's final text is committed with. */
+export interface CommitScope {
+  readonly record: SessionRecord;
+  readonly turnId: string;
+  readonly signal: AbortSignal;
+}
+
+/** What came of a commit. */
+export type Committed =
+  /** `result` left out: the text itself is the result. */
+  | { readonly is: "accepted"; readonly result?: JsonValue }
+  /** The text goes back to the model with this message. */
+  | { readonly is: "rejected"; readonly message: string }
+  | { readonly is: "failed"; readonly message: string }
+  | { readonly is: "unknown"; readonly message: string };
+
+/** A commit that began, and what came of it once that is known. */
+export interface CommitEntry {
+  readonly turnId: string;
+  /** The step whose text it is. */
+  readonly step: number;
+  readonly outcome?: Committed;
+}
+
+/** Each session's last commit, so that none runs twice. */
+export interface CommitLedger {
+  read(sessionId: string): CommitEntry | undefined;
+  /** On disk when it resolves. */
+  write(sessionId: string, entry: CommitEntry): Promise<void>;
+}
+
 /** The running code of one agent, as a turn pins it. */
 export interface Generation {
   readonly agentName: string;
@@ -174,6 +205,8 @@ export interface Generation {
   specs(record: SessionRecord): readonly ToolSpec[];
   tool(name: string): CallableTool | undefined;
   readonly toolNames: readonly string[];
+  /** The project's own act on a turn's final text; never rejects. Absent: the text is the result. */
+  readonly commit?: (text: string, scope: CommitScope) => Promise<Committed>;
 }
 
 /** Files sent with a message, waiting to be accepted with it. */
@@ -233,6 +266,7 @@ export interface Rejection {
 export interface SessionDeps {
   readonly store: EventStore;
   readonly workspace: Workspace;
+  readonly commits: CommitLedger;
   /** The code that new turns and direct calls run on. */
   readonly generation: () => Generation;
   readonly sink: EventSink;

@@ -124,8 +124,9 @@ function advance(turn: TurnState, event: TurnEvent): TurnState {
   switch (event.type) {
     case "step.started": {
       const { finishReason: _, ...rest } = turn;
-      const { step, attempt = 1 } = event.data;
-      return { ...rest, step, attempt, stepping: true, calls: [], unseen: false };
+      const { step, attempt = 1, repair } = event.data;
+      const repaired = repair === undefined ? {} : { isRepaired: true };
+      return { ...rest, step, attempt, stepping: true, calls: [], unseen: false, ...repaired };
     }
     case "message.completed":
       if (event.data.parentCallId !== undefined) return turn;

@@ -27,6 +27,8 @@ export interface TurnState {
   readonly calls: readonly CallState[];
   readonly usage?: Usage;
   readonly costUsd?: number;
+  /** Its final text was rejected once, and the model was asked to repair it. */
+  readonly isRepaired?: boolean;
   /** A message arrived that no step of this turn has seen. */
   readonly unseen: boolean;
 }

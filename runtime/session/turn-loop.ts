@@ -1,4 +1,5 @@
 import { runCall } from "./calls.js";
+import { commitReply } from "./commit.js";
 import type { Draft } from "./decide.js";
 import type { SessionContext, SessionJournal } from "./journal.js";
 import { type Next, plan } from "./plan.js";
@@ -139,6 +140,7 @@ export class TurnLoop {
       case "cancel":
         return this.#cancel(next.message, next.all);
       case "complete":
+        return this.#complete();
       case "fail":
         void journal.append(journal.decide(next));
         this.#releaseTurn();
@@ -148,7 +150,7 @@ export class TurnLoop {
   async #step(
     generation: Generation,
     turnId: string,
-    data: { readonly step: number; readonly attempt?: number },
+    data: { readonly step: number; readonly attempt?: number; readonly repair?: string },
     begin: readonly Draft[],
   ): Promise<void> {
     const journal = this.#journal;
@@ -160,6 +162,37 @@ export class TurnLoop {
     if (end.failure === undefined || signal.aborted) return;
     void journal.append(journal.decide({ do: "fail", ...describe(end.failure) }));
     this.#releaseTurn();
+  }
+
+  /** The model is done: the project's `commit` has the last word where there is one. */
+  async #complete(): Promise<void> {
+    const journal = this.#journal;
+    const turnId = this.#turnId();
+    const generation = await this.#holdTurn(turnId);
+    const { turn } = journal.state;
+    if (generation === undefined || turn === undefined) return;
+    if (generation.commit !== undefined) await journal.visible;
+    const verdict = await commitReply({
+      generation,
+      record: journal.record,
+      turnId,
+      step: turn.step,
+      reply: turn.reply,
+      isRepaired: turn.isRepaired === true,
+      signal: this.#abort.signal,
+      ledger: this.#context.deps.commits,
+    });
+    if (journal.broken !== undefined) throw journal.broken;
+    switch (verdict.do) {
+      case "interrupted":
+        return;
+      case "repair":
+        return this.#step(generation, turnId, { step: turn.step + 1, repair: verdict.message }, []);
+      case "complete":
+      case "fail":
+        void journal.append(journal.decide(verdict));
+        this.#releaseTurn();
+    }
   }
 
   async #runModel(generation: Generation, turnId: string, step: number, signal: AbortSignal) {

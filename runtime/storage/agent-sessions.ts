@@ -14,6 +14,7 @@ import type { DispatchSources } from "../tools/dispatch.js";
 import { createRunningGeneration } from "../tools/generation.js";
 import { artifactsOf, createServices } from "../tools/services.js";
 import { createWorkspaces } from "../workspace/workspace.js";
+import { createCommitLedger } from "./commits.js";
 import { openEventStore } from "./event-store.js";
 import { createHostFiles } from "./host-files.js";
 import { createIds } from "./ids.js";
@@ -109,6 +110,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
   const service = createSessionService({
     store,
     workspace: workspaces,
+    commits: createCommitLedger(stateRoot),
     generation: runningGeneration,
     sink: createHookSink({
       generation: options.generation,

@@ -3,6 +3,7 @@ import type { AgentManifest } from "../manifest/schema.js";
 import type { JsonObject } from "../session/event.js";
 import type { HarnessResolver, ModelSetting, ToolSpec } from "../session/model.js";
 import type { CallableTool, Generation, SessionRecord } from "../session/ports.js";
+import { createCommit } from "./commit.js";
 import { AuthoredTool, type DispatchSources } from "./dispatch.js";
 import { createLoadSkill, loadSkillName, loadSkillSpec, readSkills, skillCatalog } from "./skills.js";
 
@@ -26,6 +27,7 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
   const base = [textOf(agent.instructions.text), skillCatalog(skills)].filter((part) => part !== "").join("\n\n");
   const toolNames = agent.tools.filter(({ execution }) => execution === "server").map(({ name }) => name);
   const model = modelOf(agent);
+  const commit = agent.result && createCommit(definitions[agent.result.id], dispatch);
 
   return {
     agentName: agent.name,
@@ -37,6 +39,7 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
     specs: () => specs,
     tool: (name) => tools.get(name),
     toolNames,
+    ...(commit && { commit }),
   };
 }
 

@@ -63,6 +63,7 @@ export function createConversation(): Conversation {
       case "step.started":
         dropPartial();
         answerAll();
+        if (event.data.repair !== undefined) messages.push({ role: "user", text: event.data.repair });
         for (const message of inbox) messages.push({ role: "user", text: message });
         inbox = [];
         return;
