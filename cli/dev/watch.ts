@@ -1,4 +1,5 @@
-import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { type Stats, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { watch as watchFiles } from "chokidar";
 
 /** Files that changed together. */
@@ -55,8 +56,13 @@ export async function createWatcher(
   const flush = () => {
     timer = undefined;
     const batch = pending;
+    if (batch === undefined) return;
+    if (performance.now() - batch.since < longestMs && [...batch.paths].some(isEmptyFile)) {
+      timer = setTimeout(flush, quietMs);
+      return;
+    }
     pending = undefined;
-    if (batch !== undefined) onBatch({ paths: [...batch.paths], since: batch.since });
+    onBatch({ paths: [...batch.paths], since: batch.since });
   };
 
   const watcher = watchFiles(root, {
@@ -75,11 +81,11 @@ export async function createWatcher(
   };
   watcher.on("all", (_event, path) => notice(path));
   // chokidar swallows a change that follows another within 50 ms: a save in that time would be missed for good. The
-  // system's own events come unfiltered, for a watched file under its own name, for a folder with the name in it.
+  // system's own events come unfiltered: for a watched file, or for a folder with the name of what changed in it.
   watcher.on("raw", (_event, name: string | null, details) => {
     const { watchedPath } = details as { readonly watchedPath?: string };
     if (watchedPath === undefined || name === null) return;
-    notice(basename(watchedPath) === name ? watchedPath : join(watchedPath, name));
+    notice(look(watchedPath)?.isDirectory() === true ? join(watchedPath, name) : watchedPath);
   });
   await new Promise<void>((resolve, reject) => {
     watcher.once("ready", resolve);
@@ -102,6 +108,22 @@ export async function createWatcher(
       await watcher.close();
     },
   };
+}
+
+/** Most editors empty a file before they write it: what is seen between the two is not meant. */
+function isEmptyFile(path: string): boolean {
+  const stats = look(path);
+  return stats?.isFile() === true && stats.size === 0;
+}
+
+/** What stands at a path, if anything that can be looked at does. */
+function look(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return undefined;
+    throw error;
+  }
 }
 
 function isOutside(below: string): boolean {
