@@ -111,10 +111,15 @@ function rootInstructions(
     ...own.filter(({ winner }) => winner.entry.mount === undefined),
     ...surface.mounts.flatMap(({ namespace }) => own.filter(({ winner }) => winner.entry.mount === namespace)),
   ];
-  const texts = ordered.map((each) => textOf(each, factsOf));
-  const parts = ordered.map(({ winner }) => standing(winner, surface));
-  if (inline === undefined || agent === undefined) return { text: compose(texts), parts };
-  return { text: compose([inline, ...texts]), parts: [standing(agent.winner, surface), ...parts] };
+  const pieces = ordered.map((each) => ({ each, text: textOf(each, factsOf) }));
+  if (inline !== undefined && agent !== undefined) pieces.unshift({ each: agent, text: inline });
+  const text = compose(pieces.map((piece) => piece.text));
+  const parts = pieces.map(({ each, text: own }) => {
+    const part = standing(each.winner, surface);
+    if (typeof text === "string") return part;
+    return { ...part, id: each.id, ...(typeof own === "string" && { text: own }) };
+  });
+  return { text, parts };
 }
 
 function subagentInstructions(

@@ -28,6 +28,8 @@ export async function boot(input: BootInput): Promise<void> {
   const options = { assets: input.folder, ...flags.options };
   const log = openLog(options);
   captureConsole(log);
+  // Before the project's code: what it starts while it loads may fail at any time after.
+  surviveProjectCode(log);
   try {
     checkEnvironment(input.manifest, process.env);
     const bundle: AgentBundle = { manifest: input.manifest, definitions: await load(input), files: input.files };
@@ -36,7 +38,6 @@ export async function boot(input: BootInput): Promise<void> {
       return print(flags.json ? `${JSON.stringify({ event: "checked", ok: true })}\n` : describe(bundle));
     }
     const host = await createHostWith(log, bundle, options, input.sections);
-    surviveProjectCode(log);
     input.code?.keepIn(host.stateRoot);
     closeOnSignals(host, log, () => input.code?.flush());
     print(flags.json ? `${JSON.stringify({ event: "listening", url: host.url })}\n` : announce(host));

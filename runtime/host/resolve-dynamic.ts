@@ -1,5 +1,5 @@
 import { defaultModel, readModelSetting } from "../harness/models/setting.js";
-import type { AgentManifest, ConnectionEntry, Dynamic, ModelSetting } from "../manifest/schema.js";
+import type { AgentManifest, ConnectionEntry, Dynamic, ModelSetting, SubagentEntry } from "../manifest/schema.js";
 
 type Definitions = Readonly<Record<string, unknown>>;
 
@@ -36,7 +36,7 @@ export function resolveDynamic(agent: AgentManifest, definitions: Definitions): 
     })),
     subagents: agent.subagents.map((subagent) => ({
       ...described(subagent),
-      instructions: text(subagent.instructions, subagent.id, "instructions"),
+      instructions: resolveSubagentInstructions(subagent, definitions),
       ...(subagent.model !== undefined && { model: resolveModel(subagent.model, field(subagent.id, "model")) }),
     })),
     mcpConnections: agent.mcpConnections.map((entry) => resolveConnection(described(entry), definitions)),
@@ -66,17 +66,34 @@ function resolveModel(setting: Dynamic<ModelSetting>, own: unknown): Dynamic<Mod
   return isDynamic(setting) ? (readModelSetting(own) ?? setting) : setting;
 }
 
-/** The text of every part in order, a blank line between; parts written in code say theirs now. */
+/** The text of every part in order; parts written in code say theirs now. */
 function resolveInstructions(agent: AgentManifest, definitions: Definitions): Dynamic<string> {
   const { text, parts } = agent.instructions;
   if (!isDynamic(text)) return text;
-  const texts = parts.map((part) => {
-    if (typeof part.text === "string") return part.text;
-    const own = definitions[part.id ?? "instructions"];
-    return stringOr(own) ?? stringOr(fieldsOf(own).markdown) ?? stringOr(fieldsOf(own).instructions);
-  });
-  const known = texts.filter((each) => each !== undefined);
-  return known.length === 0 ? text : known.join("\n\n");
+  const texts = parts.map((part) => (typeof part.text === "string" ? part.text : textIn(definitions[part.id ?? ""])));
+  return compose(texts) ?? text;
+}
+
+/** A subagent's: inline, or of the files in its folder. */
+function resolveSubagentInstructions({ id, instructions }: SubagentEntry, definitions: Definitions): Dynamic<string> {
+  if (!isDynamic(instructions)) return instructions;
+  const own = Object.keys(definitions).filter(
+    (each) => each === `${id}/instructions` || each.startsWith(`${id}/instructions/`),
+  );
+  const texts = own.length === 0 ? [textIn(definitions[id])] : own.sort().map((each) => textIn(definitions[each]));
+  return compose(texts) ?? instructions;
+}
+
+/** As the compiler composes texts that it knows: one as it is, several with blank lines between. */
+function compose(texts: readonly (string | undefined)[]): string | undefined {
+  const known = texts.filter((text) => text !== undefined);
+  const [only] = known;
+  return known.length <= 1 ? only : `${known.map((text) => text.trim()).join("\n\n")}\n`;
+}
+
+/** What a module of the instructions slot exports (a text, or `{ markdown }`), or an agent's inline `instructions`. */
+function textIn(own: unknown): string | undefined {
+  return stringOr(own) ?? stringOr(fieldsOf(own).markdown) ?? stringOr(fieldsOf(own).instructions);
 }
 
 function resolveConnection(entry: ConnectionEntry, definitions: Definitions): ConnectionEntry {

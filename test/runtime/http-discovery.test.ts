@@ -95,7 +95,7 @@ test("fields that depend on the environment are real in the running server", asy
     {
       description: "Real.",
       model: { id: "offline", params: [{ id: "effort", value: "low" }] },
-      instructions: { chars: 15 },
+      instructions: { chars: 16 },
     },
   ]);
 });
