@@ -48,7 +48,8 @@ export function startRun(workshop: Workshop, { onPhase }: CompileOptions): Run {
       const started = performance.now();
       const { value, diagnostics: said } = await work(diagnostics);
       timings[name] = performance.now() - started;
-      diagnostics.push(...said);
+      const before = new Set(diagnostics.map(placeOf));
+      diagnostics.push(...said.filter((each) => !before.has(placeOf(each))));
       return value;
     },
     finish: Object.assign(finish, {
@@ -57,6 +58,12 @@ export function startRun(workshop: Workshop, { onPhase }: CompileOptions): Run {
       timings,
     }),
   };
+}
+
+/** Two phases that find the same fault at the same place say it once, in the words of the first. */
+function placeOf(each: Diagnostic): string {
+  const { file, line, column } = primarySpan(each) ?? {};
+  return JSON.stringify(file === undefined ? [each.code, each.message] : [each.code, file, line, column]);
 }
 
 /** Definitions in files that have errors: evaluating them would only say the same again, in worse words. */

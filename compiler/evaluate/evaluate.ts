@@ -21,6 +21,7 @@ import {
   type SharedFailure,
   spanOfField,
 } from "./report.js";
+import { linkSound } from "./sound-link.js";
 
 /** Phase 4's value. */
 export interface Evaluated {
@@ -50,12 +51,11 @@ export async function evaluate(
   options: EvaluateOptions,
 ): Promise<Result<Evaluated | undefined>> {
   const { root, environment, linker, evaluator, timeoutMs, faulty } = options;
-  const found = codeDefinitions(surfaces, root, faulty);
-  const modules = found.map(({ module }) => module);
   linker.mount(linkedMounts(surfaces));
-  const { value: linked, diagnostics } = await linker.link(modules);
+  const { linked, definitions: found, diagnostics } = await linkSound(linker, codeDefinitions(surfaces, root, faulty));
   if (linked === undefined) return { value: undefined, diagnostics };
 
+  const modules = found.map(({ module }) => module);
   const entries: readonly EvaluationEntry[] = found.map(({ slug, id, winner }) => ({
     slug,
     id,

@@ -61,7 +61,7 @@ function collect({ agent, definitions }: AgentGeneration): ReadonlyMap<string, r
   for (const { id, name } of agent.hooks) {
     const definition = definitions[id];
     if (typeof definition !== "object" || definition === null || !("events" in definition)) continue;
-    for (const [type, handler] of Object.entries(definition.events as Readonly<Record<string, unknown>>)) {
+    for (const [type, handler] of Object.entries((definition.events ?? {}) as Readonly<Record<string, unknown>>)) {
       if (typeof handler !== "function") continue;
       const bound: Handler = (event, ctx) => handler.call(definition.events, event, ctx);
       byType.set(type, [...(byType.get(type) ?? []), { hook: name, handler: bound }]);

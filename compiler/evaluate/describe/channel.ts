@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Problem } from "../protocol.js";
+import { unknownEvents } from "./events.js";
 import { describeSchema } from "./schema.js";
 import { callable, check, type Described, isObject, present } from "./shape.js";
 
@@ -38,13 +39,14 @@ export async function describeChannel(value: unknown): Promise<Described> {
     }
     routes.push(present({ method: each.method, path: each.path, description: each.description, ...schemas }));
   }
+  const names = Object.keys(data.events ?? {}).sort();
   return {
-    problems: all,
+    problems: [...all, ...unknownEvents(names)],
     facts: present({
       pack: data.pack,
       auth: data.auth?.map(schemeOf),
       routes,
-      events: Object.keys(data.events ?? {}).sort(),
+      events: names,
     }),
   };
 }
@@ -54,12 +56,21 @@ function schemeOf(policy: unknown): string {
   return typeof policy === "function" && policy.name !== "" ? policy.name : "custom";
 }
 
-const hook = z.looseObject({ events: z.record(z.string(), z.optional(callable)) });
+const hook = z.looseObject({ events });
+
+const nothingHandled: Problem = {
+  code: "noEvents",
+  path: "events",
+  message: "it listens to no event and is skipped",
+  help: 'add a handler to `events`, such as "turn.completed"',
+};
 
 /** A hook: the events it handles. */
 export function describeHook(value: unknown): Described {
   const { data, problems } = check(hook, value);
   if (data === undefined) return { problems };
-  const handled = Object.entries(data.events).filter(([, handler]) => handler !== undefined);
-  return { problems, facts: { events: handled.map(([name]) => name).sort() } };
+  const handled = Object.entries(data.events ?? {}).filter(([, handler]) => handler !== undefined);
+  const names = handled.map(([name]) => name).sort();
+  const all: readonly Problem[] = names.length === 0 ? [nothingHandled] : unknownEvents(names);
+  return { problems: [...problems, ...all], facts: { events: names } };
 }
