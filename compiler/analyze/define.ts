@@ -3,7 +3,7 @@ import type { PluginPart } from "../scan/plugin/plugin.js";
 import type { AgentTree, Entry } from "../scan/tree.js";
 import { spanOf } from "./at.js";
 import type { Definition } from "./definition.js";
-import { formOf, idOf, qualify } from "./identity.js";
+import { formOf, idOf, nameOf } from "./identity.js";
 import { envReads, type ModuleGraph } from "./module-graph.js";
 import type { Prose } from "./prose.js";
 
@@ -20,7 +20,7 @@ export function define(entry: Entry, graph: ModuleGraph, prose: Prose | undefine
   return {
     id: idOf(entry),
     entry,
-    name: qualify(entry.name, entry.mount),
+    name: nameOf(entry),
     form: formOf(entry),
     span: exported === undefined ? { file: entry.file, line: 1, column: 1 } : spanOf(entry.file, exported.place),
     ...(own ? { define: callee.name } : {}),
@@ -37,7 +37,7 @@ export function defineGiven(entry: Entry, part: PluginPart, graph: ModuleGraph, 
   return {
     id: idOf(entry),
     entry,
-    name: qualify(entry.name, entry.mount),
+    name: nameOf(entry),
     form: formOf(entry),
     span: part.form === "server" ? part.server.span : { file: entry.file, line: 1, column: 1 },
     fields: {},

@@ -70,8 +70,7 @@ export function createPasses(input: PassInput): (env: Environment) => Promise<Pa
       runOf(text.linked, { ...rest, guarded: true, env }),
     );
     const pass = passOf(results, text.tracer);
-    const failed =
-      [...pass.outcomes.values()].some((outcome) => outcome.failure !== undefined) || pass.incidents.length > 0;
+    const failed = [...pass.outcomes.values()].some(({ facts }) => facts === undefined) || pass.incidents.length > 0;
     if (failed) return pass;
     // Only together do they fail: the order of modules matters, or their number.
     return { ...pass, failure: failureOf(whole), tracer: flatTracer };

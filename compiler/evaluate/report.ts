@@ -63,7 +63,7 @@ export function reportFailure(shared: SharedFailure, context: ReportContext): Di
   const also = others.length === 0 ? [] : [`it also stops ${others.map(nameOf).join(", ")}`];
   const printed = context.output.trim();
   const notes = [...reads, ...also, ...(printed === "" ? [] : [`output: ${printed.slice(-2_000)}`])];
-  const what = `${module ?? "the project"}${first === undefined ? "" : ofPackage(first)}`;
+  const what = faultyPart(module, first);
   const init = { at, notes } satisfies Partial<DiagnosticInit>;
   switch (failure.kind) {
     case "unmounted":
@@ -122,6 +122,14 @@ export function reportIncident(incident: Incident, context: ReportContext): Diag
         ...at,
       });
   }
+}
+
+/** A package that can't be mounted is at fault itself, wherever the mount stands. */
+function faultyPart(module: string | undefined, first: Definition | undefined): string {
+  const of = first?.entry.package;
+  if (first === undefined || of === undefined) return module ?? "the project";
+  const inPackage = first.entry.kind === "extension" && (of.dir === undefined || module === first.entry.file);
+  return inPackage ? titleOf(of) : `${module ?? first.entry.file} (${titleOf(of)})`;
 }
 
 /** ` (@acme/ci@1.2.0)` behind what a package brings. */

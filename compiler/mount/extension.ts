@@ -30,7 +30,7 @@ export async function mountModule(
   const owner = ground.packageOf(located.file);
   const project = path.join(ground.source.root, projectDir);
   const ref = owner === undefined || owner.dir === project ? undefined : toRef(owner, ground);
-  const title = ref === undefined ? located.file : titleOf(ref);
+  const title = ref === undefined ? "the mounted module" : titleOf(ref);
   const refuse = (each: Diagnostic): Mounted => ({
     ...unknown,
     mount: { ...unknown.mount, ...(ref === undefined ? {} : { package: ref }) },

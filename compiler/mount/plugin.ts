@@ -1,6 +1,6 @@
 /** Mounts of plugins: their parts as entries under the namespace. */
 import { type Diagnostic, diagnostic, hasErrors } from "../diagnostics/diagnostic.js";
-import type { Plugin, PluginAgent, PluginPart } from "../scan/plugin/plugin.js";
+import type { Plugin, PluginAgent, PluginPart, PluginServer } from "../scan/plugin/plugin.js";
 import type { Entry, PackageRef, TreeMount } from "../scan/tree.js";
 import type { Kind } from "../slots.js";
 import { joinPath } from "../source.js";
@@ -60,17 +60,30 @@ async function checkPlaceholders(
   target: PluginTarget,
   replaced: ReadonlySet<string>,
 ): Promise<readonly Diagnostic[]> {
-  const { fillServers } = await import("../scan/plugin/placeholders.js");
+  const { fillServers, serverPlaceholders } = await import("../scan/plugin/placeholders.js");
   const given = target.variables.open
     ? [...target.variables.names, ...plugin.variables.map(({ name }) => name)]
     : target.variables.names;
-  const left = { ...plugin, mcpServers: plugin.mcpServers.filter(({ name }) => !replaced.has(name)) };
+  const left = withoutServers(plugin, replaced, serverPlaceholders);
   const filled = fillServers(left, {
     variables: Object.fromEntries(given.map((name) => [name, name])),
     root: "/plugin",
     data: "/data",
   });
   return filled.diagnostics.map((each) => placed(each, target));
+}
+
+/** The plugin without some of its servers, and without the variables that only those ask for. */
+function withoutServers(
+  plugin: Plugin,
+  names: ReadonlySet<string>,
+  placeholdersOf: (server: PluginServer) => readonly { readonly name: string }[],
+): Plugin {
+  const asked = (servers: readonly PluginServer[]) => new Set(servers.flatMap(placeholdersOf).map(({ name }) => name));
+  const gone = asked(plugin.mcpServers.filter(({ name }) => names.has(name)));
+  const mcpServers = plugin.mcpServers.filter(({ name }) => !names.has(name));
+  const kept = asked(mcpServers);
+  return { ...plugin, mcpServers, variables: plugin.variables.filter(({ name }) => kept.has(name) || !gone.has(name)) };
 }
 
 function entriesOf(plugin: Plugin, origin: Pick<Entry, "layer" | "mount" | "package">): readonly Entry[] {

@@ -55,7 +55,7 @@ function checkDisable(
   const move = meant === undefined ? "" : `, or move it to ${slotOf(meant as Kind).path}/`;
   return [
     diagnostic("wrongDisable", {
-      message: `${called} can't remove ${labelled(kind)}: ${file} stands for one`,
+      message: `${called} removes something else: ${file} stands for ${labelled(kind)}`,
       at: at(exported.place),
       help: `call ${fitting ?? "disable"}()${move}`,
     }),
@@ -86,7 +86,8 @@ function wrong({ definition, slot, at }: Subject, exported: Omit<ExportFacts, "c
 }
 
 function labelled(kind: string): string {
-  return `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
+  if (kind === "artifacts" || kind === "instructions") return kind;
+  return `${/^(?:[aeiou]|mcp)/.test(kind) ? "an" : "a"} ${kind}`;
 }
 
 const helperHomes = new Map(
