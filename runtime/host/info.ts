@@ -33,7 +33,7 @@ export function agentInfo(
     model: { ...agent.model, ...(notes.length > 0 && { notes }) },
     instructions: {
       ...(typeof text === "string" ? { chars: text.length } : text),
-      parts: agent.instructions.parts,
+      parts: agent.instructions.parts.map(origin),
     },
     ...defined({ builtins: agent.builtins, builtinTools: agent.builtinTools, concurrency: agent.concurrency }),
     tools: agent.tools.map((tool) => toolDetail(tool)),
