@@ -1,0 +1,363 @@
+/** Extensions from end to end: written, packed, installed, mounted, built, served, upgraded; and plugins beside them. */
+import { spawn } from "node:child_process";
+import { chmod, cp, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { bdk, linkModules, packageRoot, temporaryFolder } from "./cli/bdk.js";
+
+type Files = Readonly<Record<string, string>>;
+
+async function write(folder: string, files: Files): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+}
+
+async function edit(file: string, change: (text: string) => string): Promise<void> {
+  await writeFile(file, change(await readFile(file, "utf8")));
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (chunk) => {
+    stdout += String(chunk);
+  });
+  child.stderr.on("data", (chunk) => {
+    stderr += String(chunk);
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+/** Starts a built server; stopped when the test is over. */
+async function serve(folder: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const args = ["server.mjs", "--port", "0", "--json", "--mode", "single", "--model", "offline"];
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  onTestFinished(async () => {
+    child.kill("SIGTERM");
+    await ended;
+  });
+  let errors = "";
+  child.stderr.on("data", (chunk) => {
+    errors += String(chunk);
+  });
+  return new Promise((resolve, reject) => {
+    child.stdout.once("data", (chunk) => resolve((JSON.parse(String(chunk)) as { url: string }).url));
+    child.once("exit", (code) => reject(new Error(`server exited ${code}: ${errors}`)));
+  });
+}
+
+async function call(url: string, tool: string, input: unknown): Promise<unknown> {
+  const response = await fetch(`${url}/v1/tools/${tool}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ input }),
+  });
+  return ((await response.json()) as { readonly result?: unknown }).result;
+}
+
+interface Extension {
+  readonly namespace: string;
+  readonly package?: string;
+  readonly source: string;
+  readonly contributes: readonly string[];
+  readonly disabled: readonly string[];
+}
+
+async function extensionsOf(url: string): Promise<readonly Extension[]> {
+  const response = await fetch(`${url}/v1/info`);
+  const { agents } = (await response.json()) as { readonly agents: readonly { readonly extensions: Extension[] }[] };
+  return agents[0]?.extensions ?? [];
+}
+
+/** `npm pack` of the package, whose `prepack` validates it; gives the archive. */
+async function pack(folder: string): Promise<string> {
+  const { code, stdout, stderr } = await run("npm", ["pack", "--silent", "--offline"], folder);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  return join(folder, stdout.trim().split("\n").at(-1) ?? "");
+}
+
+/** A new extension package as `bdk init --extension` makes it, with what `npm install` would put beside it. */
+async function newExtension(parent: string): Promise<string> {
+  const { code, stderr } = await bdk(["init", "hello", "--extension", "--name", "@acme/hello"], { cwd: parent });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const folder = join(parent, "hello");
+  await linkModules(folder);
+  await mkdir(join(folder, "node_modules/.bin"), { recursive: true });
+  await chmod(join(packageRoot, "dist/cli/bdk.js"), 0o755);
+  await symlink(join(packageRoot, "dist/cli/bdk.js"), join(folder, "node_modules/.bin/bdk"));
+  return folder;
+}
+
+async function newProject(parent: string, files: Files): Promise<string> {
+  const folder = join(parent, "bot-project");
+  await write(folder, {
+    "package.json": '{ "name": "desk", "private": true, "type": "module" }\n',
+    "bot/instructions.md": "You are brief.\n",
+    ...files,
+  });
+  return folder;
+}
+
+async function install(project: string, archive: string): Promise<void> {
+  const flags = ["--offline", "--legacy-peer-deps", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+  await rm(join(project, "node_modules"), { recursive: true, force: true });
+  const { code, stderr } = await run("npm", ["install", archive, ...flags], project);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  await linkModules(project);
+}
+
+/** Builds, and moves the result away from the project and its packages. */
+async function buildAway(project: string, to: string): Promise<void> {
+  const { code, stdout, stderr } = await bdk(["build", "--out", to], { cwd: project });
+  expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
+  await rename(join(project, "node_modules"), join(project, "packages-put-away"));
+  onTestFinished(() => rm(to, { recursive: true, force: true }));
+}
+
+const mounts: Files = {
+  "bot/extensions/morning.ts":
+    'import hello from "@acme/hello";\n\nexport default hello({ greeting: "Good morning", excited: true });\n',
+  "bot/extensions/evening/extension.ts":
+    'import hello from "@acme/hello";\n\nexport default hello({ greeting: "Good evening" });\n',
+  "bot/extensions/bare.ts": 'export { default } from "@acme/hello";\n',
+};
+
+describe("an extension package", () => {
+  test("is made, checked, packed, installed, mounted three times, and each tool answers with its mount's settings", async () => {
+    const parent = await temporaryFolder();
+    const extension = await newExtension(parent);
+    expect(await bdk(["validate", "--types"], { cwd: extension })).toMatchObject({
+      code: 0,
+      stdout: "no diagnostics\n",
+    });
+    const types = await run(
+      process.execPath,
+      [join(packageRoot, "node_modules/typescript/bin/tsc"), "--noEmit"],
+      extension,
+    );
+    expect(types).toMatchObject({ code: 0, stdout: "" });
+    const refused = await bdk(["build"], { cwd: extension });
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stderr).toContain("this is an extension package");
+
+    const project = await newProject(parent, mounts);
+    await install(project, await pack(extension));
+    expect(await bdk(["validate", "--types"], { cwd: project })).toMatchObject({ code: 0, stdout: "no diagnostics\n" });
+    await buildAway(project, join(parent, "out"));
+    const url = await serve(join(parent, "out"));
+    expect(await call(url, "morning__greet", { name: "Ada" })).toEqual({ text: "Good morning, Ada!" });
+    expect(await call(url, "evening__greet", { name: "Ada" })).toEqual({ text: "Good evening, Ada." });
+    expect(await call(url, "bare__greet", { name: "Ada" })).toEqual({ text: "Hello, Ada." });
+    expect(await extensionsOf(url)).toMatchObject([
+      { namespace: "bare", package: "@acme/hello@0.1.0", source: "bot/extensions/bare.ts:1" },
+      { namespace: "evening", contributes: ["instructions:evening", "skill:evening__welcome", "tool:evening__greet"] },
+      { namespace: "morning", disabled: [] },
+    ]);
+  });
+
+  test("is compared across an upgrade: each change by name, with both versions", async () => {
+    const parent = await temporaryFolder();
+    const extension = await newExtension(parent);
+    await write(extension, {
+      "tools/wave.ts": `import { defineTool } from "@cursor/bdk/tools";
+import { z } from "zod";
+
+export default defineTool({ description: "Waves.", inputSchema: z.object({}), effect: "read", execute: () => "o/" });
+`,
+    });
+    const project = await newProject(parent, {
+      "bot/extensions/hi.ts": 'import hello from "@acme/hello";\n\nexport default hello();\n',
+    });
+    await install(project, await pack(extension));
+    await bdk(["build", "--out", join(parent, "before")], { cwd: project });
+
+    await rm(join(extension, "tools/wave.ts"));
+    await edit(join(extension, "package.json"), (text) => text.replace('"0.1.0"', '"0.2.0"'));
+    await edit(join(extension, "tools/greet.ts"), (text) =>
+      text.replace('effect: "read"', 'effect: "write"').replace(".min(1)", ".min(1).max(20)"),
+    );
+    await edit(join(extension, "instructions.md"), () => "Greet people only when they ask for it.\n");
+    await install(project, await pack(extension));
+
+    const { code, stdout } = await bdk(["diff", join(parent, "before"), ".", "--json", "--fail-on", "breaking"], {
+      cwd: project,
+    });
+    expect(code).toBe(1);
+    const { changes } = JSON.parse(stdout) as { readonly changes: readonly Record<string, unknown>[] };
+    const told = changes.map(({ level, kind, entry, path }) => `${level} ${kind} ${entry} ${path ?? ""}`.trim());
+    expect(told).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^breaking removed tool:hi__wave/),
+        expect.stringMatching(/^breaking \w+ tool:hi__greet \/inputSchema.*maxLength/),
+        expect.stringMatching(/^risky changed tool:hi__greet \/effect/),
+        expect.stringMatching(/^compatible changed extension:hi \/package/),
+        expect.stringMatching(/instructions/),
+      ]),
+    );
+    const markdown = await bdk(["diff", join(parent, "before"), ".", "--markdown"], { cwd: project });
+    expect(markdown.stdout.replaceAll("\u200b", "")).toContain("@acme/hello@0.2.0");
+    expect(markdown.stdout.replaceAll("\u200b", "")).toContain("@acme/hello@0.1.0");
+  });
+
+  test("is linked from a workspace, a pnpm store and a folder outside the project alike", async () => {
+    const parent = await temporaryFolder();
+    const source = join(packageRoot, "fixtures/extensions/ci-triage");
+    await cp(source, join(parent, "elsewhere/ci"), { recursive: true });
+    await write(parent, { "elsewhere/ci/tools/where.ts": where, "elsewhere/ci/tools/owners.txt": "name,owner\n" });
+    const project = await newProject(parent, {
+      "bot/extensions/linked.ts": 'import ci from "@acme/ci-triage";\n\nexport default ci({ org: "linked" });\n',
+      "bot/extensions/stored.ts": 'import ci from "@acme/stored";\n\nexport default ci({ org: "stored" });\n',
+      "bot/extensions/beside.ts":
+        'import ci from "../../../elsewhere/ci/extension.js";\n\nexport default ci({ org: "beside" });\n',
+    });
+    await linkModules(project);
+    const store = join(project, "node_modules/.pnpm/@acme+stored@1.2.0/node_modules/@acme/stored");
+    await cp(join(parent, "elsewhere/ci"), store, { recursive: true });
+    await edit(join(store, "package.json"), (text) => text.replace("ci-triage", "stored"));
+    await rm(join(store, "sandbox"), { recursive: true });
+    await mkdir(join(project, "node_modules/@acme"));
+    await symlink(store, join(project, "node_modules/@acme/stored"));
+    await symlink(join(parent, "elsewhere/ci"), join(project, "node_modules/@acme/ci-triage"));
+
+    await buildAway(project, join(parent, "out"));
+    await rename(join(parent, "elsewhere"), join(parent, "elsewhere-put-away"));
+    const url = await serve(join(parent, "out"));
+    for (const namespace of ["linked", "stored", "beside"]) {
+      expect(await call(url, `${namespace}__job_log`, { job: "1" })).toMatchObject({ org: namespace });
+      expect(await call(url, `${namespace}__where`, {})).toBe("name,owner");
+    }
+    const manifest = await readFile(join(parent, "out/manifest.json"), "utf8");
+    expect(manifest).toContain('"source": "@acme/ci-triage/tools/job_log.ts:6"');
+    expect(manifest).not.toContain(parent);
+    expect(manifest).not.toContain("../");
+  });
+});
+
+/** Reads a file that stands beside it, in a package that has it only there. */
+const where = `import { readFile } from "node:fs/promises";
+import { defineTool } from "@cursor/bdk/tools";
+import { z } from "zod";
+
+export default defineTool({
+  description: "Reads a file of the package.",
+  inputSchema: z.object({}),
+  effect: "read",
+  execute: async () => (await readFile(new URL("./owners.txt", import.meta.url), "utf8")).trim(),
+});
+`;
+
+describe("settings from the environment", () => {
+  const project = (parent: string) =>
+    newProject(parent, {
+      "bot/extensions/ci.ts":
+        'import ci from "@acme/ci-triage";\n\nexport default ci({ org: process.env.CI_ORG as string, token: process.env.CI_TOKEN });\n',
+      "bot/extensions/notes.ts":
+        'import { cursorPlugin } from "@cursor/bdk/extensions";\n\nexport default cursorPlugin({ path: "plugins/notes", variables: { NOTES_TOKEN: process.env.NOTES_TOKEN } });\n',
+    });
+
+  test("a build needs none of them; a start without them names all that are required, and holds no secret", async () => {
+    const parent = await temporaryFolder();
+    const folder = await project(parent);
+    await linkModules(folder);
+    await cp(join(packageRoot, "fixtures/extensions/ci-triage"), join(folder, "node_modules/@acme/ci-triage"), {
+      recursive: true,
+    });
+    await cp(join(packageRoot, "fixtures/plugins/notes"), join(folder, "plugins/notes"), { recursive: true });
+    const out = join(parent, "out");
+    const secrets = {
+      CI_ORG: "org-of-the-builder",
+      CI_TOKEN: "token-of-the-builder",
+      NOTES_TOKEN: "notes-of-the-builder",
+    };
+    const built = await bdk(["build", "--out", out, "--json"], { cwd: folder, env: secrets });
+    expect(built).toMatchObject({ code: 0 });
+    expect(JSON.parse(built.stdout)).toMatchObject({ env: { required: ["CI_ORG", "NOTES_TOKEN"] } });
+    const texts = await Promise.all(["server.mjs", "manifest.json"].map((name) => readFile(join(out, name), "utf8")));
+    for (const text of texts) expect(text).not.toContain("of-the-builder");
+
+    const empty = { CI_ORG: undefined, CI_TOKEN: undefined, NOTES_TOKEN: undefined };
+    const refused = await run(process.execPath, ["server.mjs", "--check"], out, empty);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("CI_ORG, NOTES_TOKEN are required and not set");
+    const url = await serve(out, { ...empty, CI_ORG: "acme", NOTES_TOKEN: "n" });
+    expect(await call(url, "ci__job_log", { job: "1" })).toMatchObject({ org: "acme", lines: 200 });
+    const info = await (await fetch(`${url}/v1/info`)).text();
+    expect(info).toContain("https://eu.notes.example.test");
+    expect(info).not.toContain("host-connection");
+  });
+});
+
+describe("bdk info", () => {
+  test("lists each mount with its package, and tells why a name is what it is", async () => {
+    const parent = await temporaryFolder();
+    const project = await newProject(parent, {
+      "bot/extensions/ci/extension.ts": 'import ci from "@acme/ci-triage";\n\nexport default ci({ org: "acme" });\n',
+      "bot/extensions/ci/tools/job_log.ts": `import { defineTool } from "@cursor/bdk/tools";
+import { z } from "zod";
+
+export default defineTool({ description: "Ours.", inputSchema: z.object({}), effect: "read", execute: () => 1 });
+`,
+      "bot/extensions/ci/tools/retry_job.ts":
+        'import { disableTool } from "@cursor/bdk/extensions";\n\nexport default disableTool();\n',
+    });
+    await linkModules(project);
+    await cp(join(packageRoot, "fixtures/extensions/ci-triage"), join(project, "node_modules/@acme/ci-triage"), {
+      recursive: true,
+    });
+
+    const listed = await bdk(["info"], { cwd: project });
+    expect(listed.stdout).toMatch(
+      /extensions \(1\)\n +ci +@acme\/ci-triage@1\.2\.0 +bot\/extensions\/ci\/extension\.ts:3/,
+    );
+    expect(listed.stdout).toMatch(/replaced +tool:ci__job_log/);
+    expect(listed.stdout).toMatch(/disabled +tool:ci__retry_job/);
+
+    const why = await bdk(["info", "--why", "tool:ci__job_log", "--json"], { cwd: project });
+    expect(JSON.parse(why.stdout)).toEqual({
+      why: [
+        {
+          agent: "desk",
+          id: "tool:ci__job_log",
+          status: "active",
+          chain: [
+            { role: "wins", layer: "overlay", source: "bot/extensions/ci/tools/job_log.ts:4" },
+            {
+              role: "hidden",
+              layer: "extension",
+              source: "@acme/ci-triage/tools/job_log.ts:6",
+              package: "@acme/ci-triage@1.2.0",
+            },
+          ],
+          mount: { namespace: "ci", source: "bot/extensions/ci/extension.ts:3", package: "@acme/ci-triage@1.2.0" },
+        },
+      ],
+    });
+    const gone = await bdk(["info", "--why", "ci__retry_job"], { cwd: project });
+    expect(gone.stdout).toMatch(
+      /tool:ci__retry_job of desk, disabled\n +disables +overlay +bot\/extensions\/ci\/tools\/retry_job\.ts:3/,
+    );
+    expect(gone.stdout).toMatch(
+      /hidden +extension +@acme\/ci-triage\/tools\/retry_job\.ts:5 +@acme\/ci-triage@1\.2\.0/,
+    );
+    const unknown = await bdk(["info", "--why", "tool:ci__job_logs"], { cwd: project });
+    expect(unknown).toMatchObject({ code: 2 });
+    expect(unknown.stderr).toContain("did you mean tool:ci__job_log?");
+  });
+});
