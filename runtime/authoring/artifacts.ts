@@ -24,12 +24,19 @@ export type ArtifactsDefinition = ArtifactsConfig & { readonly __agentServe: "ar
 
 /** What to tag. A second `tag` with the same kind and key replaces the first. */
 export interface ArtifactTag {
-  /** Default `"artifact"` when no kinds are declared. */
+  /** Default `"artifact"` when no kinds are declared, the only kind when one is. */
   readonly kind?: string;
+  /** Names it among its kind, up to 512 characters. */
   readonly key: string;
+  /** What people read in lists, up to 512 characters. */
   readonly title: string;
+  /** JSON up to 256 KiB, checked by the kind's schema. */
   readonly data?: unknown;
+  /** The contents themselves, up to 64 MiB. A text is kept as UTF-8. */
   readonly contents?: string | Uint8Array;
+  /** Or a file of the session's workspace to keep a copy of: a relative path. */
+  readonly file?: string;
+  /** Media type of the contents. Default: by the file's ending, `text/plain` for a text, else `application/octet-stream`. */
   readonly contentType?: string;
 }
 

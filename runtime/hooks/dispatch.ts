@@ -1,3 +1,4 @@
+import type { ArtifactScope } from "../artifacts/api.js";
 import type { ArtifactsApi } from "../authoring/artifacts.js";
 import type { HookContext } from "../authoring/hooks.js";
 import type { HostServices } from "../authoring/host.js";
@@ -17,7 +18,7 @@ interface NamedHandler {
 export interface HookSources {
   readonly generation: () => AgentGeneration;
   readonly services: (record: SessionRecord) => HostServices;
-  readonly artifacts: (record: SessionRecord, turnId: string | undefined) => ArtifactsApi;
+  readonly artifacts: (scope: ArtifactScope) => ArtifactsApi;
   readonly stateRoot: string;
   /** Aborts when the server shuts down. */
   readonly signal: AbortSignal;
@@ -77,7 +78,7 @@ function contextOf(sources: HookSources, event: SessionEvent, session: ObservedS
     agent: { name: sources.generation().agent.name },
     channel: { id: record.channelId, continuationToken },
     host: sources.services(record),
-    artifacts: sources.artifacts(record, event.turnId),
+    artifacts: sources.artifacts({ record, turnId: event.turnId }),
     stateRoot: sources.stateRoot,
     signal: sources.signal,
   };

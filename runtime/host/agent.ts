@@ -40,6 +40,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<ServedAgent>
   return {
     slug,
     sessions,
+    artifacts: sessions.artifacts,
     get generation() {
       return current;
     },

@@ -1,6 +1,7 @@
 import { type FastifyInstance, fastify } from "fastify";
 import { RuntimeError } from "../errors.js";
 import { approvalRoutes } from "../http/approvals.js";
+import { artifactRoutes } from "../http/artifacts.js";
 import { docsRoutes, playgroundRoutes } from "../http/assets.js";
 import { findAgent, type HttpHost, requireCaller } from "../http/context.js";
 import { costRoutes } from "../http/cost.js";
@@ -68,6 +69,7 @@ export function createApp(host: HttpHost): FastifyInstance {
         streamRoutes(guarded, host);
         approvalRoutes(guarded);
         costRoutes(guarded);
+        artifactRoutes(guarded);
         toolRoutes(guarded, host);
         discoveryRoutes(guarded, host);
         ready();

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { ArtifactService } from "../artifacts/service.js";
 import { type AuthPolicy, authenticate } from "../auth/policy.js";
 import type { Principal } from "../auth/principal.js";
 import { RuntimeError } from "../errors.js";
@@ -10,6 +11,7 @@ import type { Caller, SessionService } from "../session/service.js";
 export interface AgentMount {
   readonly slug: string;
   readonly sessions: SessionService;
+  readonly artifacts: ArtifactService;
   /** The code that answers now; a dev swap replaces it. */
   readonly generation: Generation;
 }

@@ -21,6 +21,8 @@ const defaultGraceMs = 10_000;
 /** The service of one agent. Call `recover` once the host listens: it takes up what an earlier process left. */
 export interface RunningSessions extends SessionService {
   recover(): Promise<void>;
+  /** Records that an artifact was tagged in a session; nothing when the session is gone. */
+  announce(sessionId: string, turnId: string | undefined, data: SessionEventData["artifact.tagged"]): Promise<void>;
 }
 
 export function createSessionService(deps: SessionDeps): RunningSessions {
@@ -266,6 +268,11 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
       const row = index.get(sessionId);
       const runner = row?.open === true ? await registry.load(sessionId) : registry.peek(sessionId);
       await runner?.settled();
+    },
+
+    async announce(sessionId, turnId, data) {
+      const runner = isClosing ? registry.peek(sessionId) : await registry.load(sessionId);
+      await runner?.announce(turnId, data);
     },
 
     async recover() {

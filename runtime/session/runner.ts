@@ -1,5 +1,5 @@
 import { type Command, type Draft, unrun } from "./decide.js";
-import type { JsonValue, SessionEvent } from "./event.js";
+import type { JsonValue, SessionEvent, SessionEventData } from "./event.js";
 import { type SessionContext, SessionJournal } from "./journal.js";
 import type { CallOutcome, EventLog, PreparedCall, SessionRecord, SessionRow, StagedFiles } from "./ports.js";
 import type { SessionState } from "./state.js";
@@ -106,6 +106,11 @@ export class SessionRunner {
   async resolve(callId: string, decision: "approve" | "deny", by: string): Promise<void> {
     await this.#journal.append(this.#journal.decide({ do: "resolve", callId, decision, by }));
     this.#loop.drive();
+  }
+
+  /** Records that an artifact was tagged; resolves when it may be seen. */
+  announce(turnId: string | undefined, data: SessionEventData["artifact.tagged"]): Promise<void> {
+    return this.#journal.append([{ type: "artifact.tagged", ...(turnId !== undefined && { turnId }), data }]);
   }
 
   /** Runs a direct call inside the session and records it on the stream. */

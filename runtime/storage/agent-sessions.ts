@@ -1,5 +1,8 @@
 /** The session service of one agent over plain files: what `runtime/host` opens for each mount. */
 import path from "node:path";
+import { type ArtifactScope, createArtifactsApi } from "../artifacts/api.js";
+import { createArtifactKinds } from "../artifacts/kinds.js";
+import { type ArtifactService, createArtifactService } from "../artifacts/service.js";
 import type { HostServices } from "../authoring/host.js";
 import { RuntimeError } from "../errors.js";
 import { createHookSink } from "../hooks/dispatch.js";
@@ -12,14 +15,16 @@ import type { Clock, Generation, Log, SessionRecord } from "../session/ports.js"
 import type { SessionService } from "../session/service.js";
 import type { DispatchSources } from "../tools/dispatch.js";
 import { createRunningGeneration } from "../tools/generation.js";
-import { artifactsOf, createServices } from "../tools/services.js";
+import { createServices } from "../tools/services.js";
 import { createWorkspaces } from "../workspace/workspace.js";
+import { createArtifactStore } from "./artifact-store.js";
 import { createCommitLedger } from "./commits.js";
 import { openEventStore } from "./event-store.js";
 import { createHostFiles } from "./host-files.js";
 import { createIds } from "./ids.js";
 import { createFileKv } from "./kv.js";
 import { openTokenSigner } from "./tokens.js";
+import { readContainedFile } from "./workspace-file.js";
 
 export interface AgentSessionsOptions {
   readonly slug: string;
@@ -42,6 +47,7 @@ export interface AgentSessions extends SessionService {
   recover(): Promise<void>;
   /** `ctx.host` for work outside any session. */
   readonly services: () => HostServices;
+  readonly artifacts: ArtifactService;
   /** What authored code measured in this process. */
   readonly measurements: Measurements;
 }
@@ -65,6 +71,8 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
   const clock = options.clock ?? systemClock;
   const store = await openEventStore(stateRoot, log);
   const closing = new AbortController();
+  const makeId = createIds(clock.now);
+  const artifacts = createArtifactStore(stateRoot, makeId, clock.now);
   const measurements = createMeasurements(log);
   const kv = createFileKv(path.join(stateRoot, "kv"));
   const deployment = path.join(stateRoot, "files");
@@ -87,10 +95,20 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       connections: [...agent.mcpConnections, ...agent.hostConnections].map(({ name }) => name).sort(),
     });
 
-  const dispatch: Omit<DispatchSources, "agentName" | "services"> = {
+  const artifactsOf = (from: () => AgentGeneration) => (scope: ArtifactScope) =>
+    createArtifactsApi(
+      {
+        store: artifacts,
+        kinds: () => createArtifactKinds(from()),
+        readFile: async (record, file, limit) => readContainedFile(workspaces.dirOf(record), file, limit),
+        announce: (sessionId, turnId, data) => service.announce(sessionId, turnId, data),
+      },
+      scope,
+    );
+
+  const dispatch: Omit<DispatchSources, "agentName" | "services" | "artifacts"> = {
     sections,
     stateRoot,
-    artifacts: artifactsOf,
     workspaceDir: (record) => workspaces.dirOf(record),
     ensureWorkspace: (record) => workspaces.ensure(record),
   };
@@ -101,7 +119,12 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     const from = options.generation();
     const known = running.get(from);
     if (known !== undefined) return known;
-    const made = createRunningGeneration(from, { ...dispatch, harnesses, services: servicesOf(from) });
+    const made = createRunningGeneration(from, {
+      ...dispatch,
+      harnesses,
+      services: servicesOf(from),
+      artifacts: artifactsOf(() => from),
+    });
     running.set(from, made);
     return made;
   }
@@ -115,13 +138,13 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     sink: createHookSink({
       generation: options.generation,
       services: currentServices,
-      artifacts: artifactsOf,
+      artifacts: artifactsOf(options.generation),
       stateRoot,
       signal: closing.signal,
       log,
     }),
     clock,
-    makeId: createIds(clock.now),
+    makeId,
     tokens: openTokenSigner(stateRoot),
     log,
     fail: ({ code, message, details }) => new RuntimeError(code, message, details),
@@ -130,6 +153,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
 
   return {
     ...service,
+    artifacts: createArtifactService(artifacts),
     measurements,
     services: () => currentServices(undefined),
     async close(graceMs) {

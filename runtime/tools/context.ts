@@ -1,3 +1,4 @@
+import type { ArtifactScope } from "../artifacts/api.js";
 import type { ArtifactsApi } from "../authoring/artifacts.js";
 import type { HostServices, SessionInfo } from "../authoring/host.js";
 import type { ToolContext } from "../authoring/tools.js";
@@ -8,7 +9,7 @@ export interface ContextSources {
   readonly agentName: string;
   readonly stateRoot: string;
   readonly services: (record: SessionRecord | undefined) => HostServices;
-  readonly artifacts: (record: SessionRecord | undefined, turnId: string | undefined) => ArtifactsApi;
+  readonly artifacts: (scope: ArtifactScope) => ArtifactsApi;
   /** Path of the workspace; of a session's own, or of one made for a call outside any. */
   readonly workspaceDir: (record: SessionRecord | undefined, callId: string) => string;
 }
@@ -49,7 +50,7 @@ export class CallContext implements ToolContext {
   }
 
   get artifacts(): ArtifactsApi {
-    return this.#sources.artifacts(this.#scope.record, this.#scope.turnId);
+    return this.#sources.artifacts({ record: this.#scope.record, turnId: this.#scope.turnId });
   }
 
   get signal(): AbortSignal {

@@ -1,3 +1,4 @@
+import { createTagArtifact, tagArtifactName, tagArtifactSpec } from "../artifacts/tool.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import type { AgentManifest } from "../manifest/schema.js";
 import type { JsonObject } from "../session/event.js";
@@ -23,6 +24,11 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
   if (skills.length > 0 && !tools.has(loadSkillName)) {
     tools.set(loadSkillName, createLoadSkill(skills));
     specs.push(loadSkillSpec);
+  }
+  if (agent.artifacts?.agentTool === true && !tools.has(tagArtifactName)) {
+    const tag = createTagArtifact(({ record, turnId }) => sources.artifacts({ record, turnId, ownOnly: true }));
+    tools.set(tagArtifactName, tag);
+    specs.push(tagArtifactSpec(agent.artifacts));
   }
   const base = [textOf(agent.instructions.text), skillCatalog(skills)].filter((part) => part !== "").join("\n\n");
   const toolNames = agent.tools.filter(({ execution }) => execution === "server").map(({ name }) => name);

@@ -1,4 +1,3 @@
-import type { ArtifactsApi } from "../authoring/artifacts.js";
 import type { HostFilesApi, HostKvApi, HostMcpApi, HostOtelApi, HostServices } from "../authoring/host.js";
 import type { SessionRecord } from "../session/ports.js";
 
@@ -38,12 +37,6 @@ export function createServices(sources: ServiceSources): (record: SessionRecord 
     };
   };
 }
-
-/** `ctx.artifacts`. */
-export const artifactsOf = (): ArtifactsApi => ({
-  tag: () => Promise.reject(unavailable("ctx.artifacts", "artifacts")),
-  list: () => Promise.reject(unavailable("ctx.artifacts", "artifacts")),
-});
 
 function mcpOf(connections: readonly string[]): HostMcpApi {
   const call = (server: string) =>
