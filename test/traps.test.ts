@@ -131,6 +131,7 @@ async function callProbe(dir: string): Promise<unknown> {
     });
     const body = (await response.json()) as { readonly isError?: boolean; readonly result?: unknown };
     expect(body, failed).toMatchObject({ isError: false });
+    expect(failed).not.toContain("ExperimentalWarning");
     return body.result;
   } finally {
     server.removeAllListeners("exit");

@@ -3,7 +3,7 @@
  * whatever the project does while loading ends with it.
  */
 import { join } from "node:path";
-import { compileFunction, constants } from "node:vm";
+import { compileFunction } from "node:vm";
 import {
   type Definitions,
   type ProjectFunction,
@@ -11,6 +11,7 @@ import {
   projectOpening,
   runProject,
 } from "../../runtime/manifest/project-scope.js";
+import { textImports } from "../../runtime/manifest/text-imports.js";
 import { describeDefinition } from "./describe/definition.js";
 import { describeError } from "./describe/error.js";
 import type { ChildMessage, EntryOutcome, EvaluationEntry, EvaluationRun, Failure } from "./protocol.js";
@@ -58,7 +59,7 @@ async function evaluate(run: EvaluationRun, watch: Watch): Promise<void> {
   try {
     const text = compileFunction(`${projectOpening}\n${run.text}${projectClosing}`, ["__bdk"], {
       filename: textName,
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+      importModuleDynamically: textImports(),
     }) as ProjectFunction;
     const loading = runProject(text, surroundings(run), extra);
     if (run.guarded) {

@@ -53,12 +53,19 @@ export function linkError(message: Message, nameFile: NameFile): Diagnostic {
   });
 }
 
-/** A warning worth showing: only of files that the project's authors can change. */
+/** What the linker only doubts: of files that the project's authors can change, and an error where it is sure to fail. */
 export function linkWarning(message: Message, nameFile: NameFile): Diagnostic | undefined {
   const at = spanOf(message, nameFile);
   if (at === undefined || at.file.startsWith("node_modules/") || at.file.startsWith("bdk:")) return undefined;
   // The definitions' modules are imported whole; analysis has already said which lack a default export.
   if (message.id === "import-is-undefined" && at.file === "") return undefined;
+  if (message.id === "empty-glob") {
+    return diagnostic("missingImport", {
+      message: `nothing fits ${/import\(.*\)|require\(.*\)/.exec(message.text)?.[0] ?? "this pattern"}`,
+      at,
+      help: 'leave the ending to the name, as in import("./plugins/" + name): one.js then means one.ts as well',
+    });
+  }
   return diagnostic("linkWarning", { message: message.text, at, notes: notesOf(message) });
 }
 

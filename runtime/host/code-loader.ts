@@ -6,8 +6,9 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { constants, Script } from "node:vm";
+import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
+import { textImports } from "../manifest/text-imports.js";
 
 /** A text of the bundle: an expression, usually a function. */
 export interface LinkedText {
@@ -62,7 +63,7 @@ export function createCodeLoader(url: string): CodeLoader {
       const script = new Script(linked.text, {
         filename,
         lineOffset: linked.line,
-        importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+        importModuleDynamically: textImports(),
         ...(cachedData !== undefined && { cachedData }),
       });
       if (cachedData === undefined || script.cachedDataRejected === true) {

@@ -3,7 +3,7 @@
  * holds any more is garbage, which an imported module never becomes, and a `vm.Script` only late (V8 caches its source).
  */
 import { join } from "node:path";
-import { compileFunction, constants } from "node:vm";
+import { compileFunction } from "node:vm";
 
 import {
   type Definitions,
@@ -12,6 +12,7 @@ import {
   projectOpening,
   runProject,
 } from "../manifest/project-scope.js";
+import { textImports } from "../manifest/text-imports.js";
 import { addSourceMap } from "./stack.js";
 
 /** Linked project code and where its outside stands. */
@@ -44,7 +45,7 @@ export async function loadProject(
   const filename = join(project.root, project.filename ?? "bdk-project.js");
   const run = compileFunction(`${projectOpening}\n${project.text}${projectClosing}`, ["__bdk"], {
     filename,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    importModuleDynamically: textImports(),
   }) as ProjectFunction;
   if (project.map !== undefined) addSourceMap({ file: filename, map: project.map, lineOffset: 1 });
   const externals = project.externals ?? [];

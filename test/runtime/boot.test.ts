@@ -130,6 +130,13 @@ test("--json: the first line of stdout says where, whatever the project prints",
   );
 });
 
+test("what the project starts while it loads may fail at any time: it is logged, and the server stays", async () => {
+  const late = `setTimeout(() => { throw new Error("from a timer") }, 0); await new Promise((done) => setTimeout(done, 20));`;
+  const { url, child, stderr } = await serve(writeServer(`${late} ${working}`));
+  expect((await call(`${url}/tester/v1/tools/pid`, { body: {} })).body.result).toBe(child.pid);
+  expect(stderr()).toContain("uncaught exception: Error: from a timer");
+});
+
 test("variables are read, and a flag wins over its variable", async () => {
   const file = writeServer(working);
   const state = temporaryFolder();
