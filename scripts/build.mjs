@@ -59,6 +59,7 @@ const sections = {
   "model-anthropic": "runtime/harness/models/anthropic.ts",
   "model-openai-compatible": "runtime/harness/models/openai-compatible.ts",
   "json-schema": "runtime/tools/json-schema.ts",
+  workspace: "runtime/workspace/tools/index.ts",
 };
 
 /** name → what it makes from what. `entries` that do not exist are left out; a part without entries is skipped. */

@@ -7,4 +7,5 @@ export const allSections: Sections = {
   "model-anthropic": () => import("../../runtime/harness/models/anthropic.js"),
   "model-openai-compatible": () => import("../../runtime/harness/models/openai-compatible.js"),
   "json-schema": () => import("../../runtime/tools/json-schema.js"),
+  workspace: () => import("../../runtime/workspace/tools/index.js"),
 };

@@ -1,12 +1,13 @@
 /** Which optional parts of the runtime a manifest needs. Decision 41. */
 import type { SectionName } from "../../runtime/host/sections.js";
 import type { AgentManifest, Dynamic, Manifest, ModelSetting } from "../../runtime/manifest/schema.js";
+import { builtinTools } from "../analyze/builtin-tools.js";
 import { type Diagnostic, diagnostic, type Result } from "../diagnostics/diagnostic.js";
 
 const models = ["model-xai", "model-openai", "model-anthropic", "model-openai-compatible"] as const;
 
 /** Every optional part there is. */
-export const sectionNames: readonly SectionName[] = [...models, "json-schema"];
+export const sectionNames: readonly SectionName[] = [...models, "json-schema", "workspace"];
 
 /** Sections in the table's order: those the manifest's models and schemas need, and those asked for by name. */
 export function neededSections(manifest: Manifest, include: readonly string[]): Result<readonly SectionName[]> {
@@ -20,10 +21,23 @@ export function neededSections(manifest: Manifest, include: readonly string[]): 
   return { value: sectionNames.filter((name) => needed.has(name)), diagnostics };
 }
 
-function sectionsOf({ model, subagents, tools }: AgentManifest): readonly SectionName[] {
+function sectionsOf(agent: AgentManifest): readonly SectionName[] {
+  const { model, subagents, tools } = agent;
   const settings = [model, ...subagents.flatMap((subagent) => subagent.model ?? [])];
   const plain = tools.some(({ validates }) => validates === "json-schema");
-  return [...settings.flatMap(modelSections), ...(plain ? (["json-schema"] as const) : [])];
+  return [
+    ...settings.flatMap(modelSections),
+    ...(plain ? (["json-schema"] as const) : []),
+    ...(usesWorkspace(agent) ? (["workspace"] as const) : []),
+  ];
+}
+
+/** Whether the agent, or a subagent, has a tool that acts on the working directory. */
+function usesWorkspace({ builtins, subagents, tools }: AgentManifest): boolean {
+  const lists = [builtins, ...subagents.map((subagent) => subagent.tools ?? builtins)];
+  const isUsed = (list: readonly string[] | undefined) =>
+    list === undefined || list.some((name) => name !== "task" && builtinTools.some((each) => each === name));
+  return lists.some(isUsed) || tools.some(({ execution }) => execution === "agent");
 }
 
 /** `grok-…` is xAI's; `openai/…` names its provider. A model that only the environment tells may be anyone's. */

@@ -32,7 +32,7 @@ export interface GenerationOptions {
 export function createGeneration(bundle: AgentBundle, entry: AgentManifest, options: GenerationOptions): Generation {
   const definitions = bundle.definitions[entry.slug] ?? {};
   const resolved = resolveDynamic(entry, definitions);
-  const agent = options.model === undefined ? resolved : { ...resolved, model: options.model };
+  const agent = options.model === undefined ? resolved : withModel(resolved, options.model);
   const notes = isKnown(agent.model) ? options.notesOn?.(agent.model) : undefined;
   const info = lazy(() => JSON.stringify({ agents: [agentInfo(agent, bundle.diagnostics ?? [], notes ?? [])] }));
   const tools = lazy(() => JSON.stringify({ tools: toolListing(agent), connectionErrors: [] }));
@@ -58,6 +58,12 @@ export function createGeneration(bundle: AgentBundle, entry: AgentManifest, opti
       return text;
     },
   };
+}
+
+/** The model of the agent and of its subagents, whatever they name themselves. */
+function withModel(agent: AgentManifest, model: ModelSetting): AgentManifest {
+  const subagents = agent.subagents.map(({ model: _, ...subagent }) => subagent);
+  return { ...agent, model, subagents };
 }
 
 /** Whether a field's value is there, rather than the mark of one that depends on the environment. */

@@ -1,12 +1,19 @@
 import { type Draft, unrun } from "./decide.js";
-import type { CallScope, Clock, Generation, PreparedCall, SessionRecord } from "./ports.js";
+import type { Actor, CallScope, Clock, PreparedCall, SessionRecord } from "./ports.js";
 import type { CallState } from "./state.js";
 
 interface CallRequest {
   readonly call: CallState;
   readonly turnId: string;
   readonly record: SessionRecord;
-  readonly generation: Generation;
+  /** Whose call it is. */
+  readonly actor: Actor;
+  /** Of the running code. */
+  readonly manifestHash: string;
+  /** The call that this one's subagent works on. */
+  readonly parentCallId: string | undefined;
+  /** The model that a subagent runs on. */
+  readonly modelOf: (subagent: string) => string | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** An earlier process may have run this call and died before its result was recorded. */
@@ -14,41 +21,52 @@ interface CallRequest {
 }
 
 /**
- * Carries out one call of the model as far as it goes now: to its result, or to the question a human must answer.
+ * Carries out one call of the model as far as it goes now: to its result, to the question a human must answer, or to
+ * the subagent that takes it over.
  * Returns the event to record.
  */
 export async function runCall(request: CallRequest): Promise<Draft> {
-  const { call, turnId, record, generation, signal, clock, orphaned } = request;
+  const { call, turnId, record, actor, signal, clock, orphaned, parentCallId, manifestHash } = request;
+  const parent = parentCallId === undefined ? {} : { parentCallId };
   const { callId, toolName, args } = call;
   const startedAt = clock.now();
   const refuse = (message: string): Draft => ({
     type: "action.result",
     turnId,
-    data: unrun(callId, toolName, message),
+    data: { ...unrun(callId, toolName, message), ...parent },
   });
 
   if (call.phase === "denied") return refuse(`A human denied this call of ${toolName}; it did not run.`);
-  const tool = generation.tool(toolName);
+  const tool = actor.tool(toolName);
   if (tool === undefined) {
-    return refuse(`There is no tool named "${toolName}". Available: ${generation.toolNames.join(", ") || "none"}.`);
+    return refuse(`There is no tool named "${toolName}". Available: ${actor.toolNames.join(", ") || "none"}.`);
   }
   try {
     const prepared = await tool.prepare(args);
     if ("refused" in prepared) {
       const output = { message: prepared.refused, issues: prepared.issues };
-      return { type: "action.result", turnId, data: { callId, toolName, output, isError: true, durationMs: 0 } };
+      return {
+        type: "action.result",
+        turnId,
+        data: { callId, toolName, output, isError: true, durationMs: 0, ...parent },
+      };
+    }
+    if (prepared.delegate !== undefined) {
+      const model = request.modelOf(prepared.delegate.subagent);
+      const data = { callId, ...prepared.delegate, ...(model === undefined ? {} : { model }) };
+      return { type: "subagent.called", turnId, data };
     }
     if (orphaned && prepared.effect === "write" && record.dryRun !== true) {
       return refuse("The server restarted during this call; whether it took effect is unknown. It was not run again.");
     }
     const scope: CallScope = { callId, record, turnId, signal };
     if (call.phase === "requested" && (await asksHuman(prepared, scope))) {
-      return { type: "action.approval_requested", turnId, data: { callId, toolName, args } };
+      return { type: "action.approval_requested", turnId, data: { callId, toolName, args, manifestHash, ...parent } };
     }
     const { output, isError, stubbed } = await prepared.run(scope);
     const durationMs = clock.now() - startedAt;
     const flags = stubbed === true ? { isError, stubbed } : { isError };
-    return { type: "action.result", turnId, data: { callId, toolName, output, ...flags, durationMs } };
+    return { type: "action.result", turnId, data: { callId, toolName, output, ...flags, durationMs, ...parent } };
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error));
   }

@@ -1,6 +1,15 @@
 import type { JsonValue, SessionEvent, SessionEventData, SessionEventType } from "./event.js";
 import type { Rejection } from "./ports.js";
-import { openCalls, type SessionState, type TurnState } from "./state.js";
+import {
+  allOpenCalls,
+  type CallState,
+  type ChildState,
+  childOf,
+  openCalls,
+  type SessionState,
+  type TurnState,
+} from "./state.js";
+import { isChanged } from "./views/approvals.js";
 
 /** An event before the log gives it its place and time. */
 export type Draft<T extends SessionEventType = SessionEventType> = {
@@ -24,7 +33,16 @@ export type Command =
       /** Used when the message opens a turn of its own. */
       readonly turnId: string;
     }
-  | { readonly do: "resolve"; readonly callId: string; readonly decision: "approve" | "deny"; readonly by: string }
+  | {
+      readonly do: "resolve";
+      readonly callId: string;
+      readonly decision: "approve" | "deny";
+      readonly by: string;
+      /** The decider knows that the code has changed since the call was parked. */
+      readonly confirm: boolean;
+      /** Of the code that would run. */
+      readonly manifestHash: string;
+    }
   | { readonly do: "begin"; readonly turnId: string; readonly model: string }
   | { readonly do: "queue"; readonly turnId: string; readonly position: number }
   /** `result` left out: the turn's reply. */
@@ -83,10 +101,14 @@ function receive(state: SessionState, command: Command & { readonly do: "receive
 
 function resolve(state: SessionState, command: Command & { readonly do: "resolve" }): Decision {
   const { callId, decision, by } = command;
-  const call = state.turn?.calls.find((candidate) => candidate.callId === callId);
+  const call = state.turn && allOpenCalls(state.turn).find((candidate) => candidate.callId === callId);
   if (state.decided.includes(callId)) return reject("approval_resolved", `call ${callId} has been decided about`);
   if (state.turn === undefined || call?.phase !== "parked") {
     return reject("not_found", `no call ${callId} waits for a decision`);
+  }
+  if (decision === "approve" && !command.confirm && isChanged(call, command.manifestHash)) {
+    const message = `the agent's code has changed since call ${callId} was asked about; approve it with "confirm": true`;
+    return { rejection: { code: "invalid_request", message, details: { changed: true } } };
   }
   return [{ type: "action.approval_resolved", turnId: state.turn.id, data: { callId, decision, by } }];
 }
@@ -110,19 +132,47 @@ function failure(command: { readonly message: string; readonly code?: string }) 
 
 /** The turn's end, after an answer for every call that has none. */
 function endTurn(turn: TurnState, data: SessionEventData["turn.failed"]): readonly Draft[] {
-  const drafts: Draft[] = [];
-  for (const { callId, toolName, phase } of openCalls(turn)) {
-    const isParked = phase === "parked";
-    if (isParked) {
-      drafts.push({ type: "action.approval_resolved", turnId: turn.id, data: { callId, decision: "cancelled" } });
-    }
-    const message = isParked
-      ? "The turn ended before anyone decided about this call; it did not run."
-      : "The turn ended before this call gave a result; whether it took effect is unknown.";
-    drafts.push({ type: "action.result", turnId: turn.id, data: unrun(callId, toolName, message) });
-  }
-  drafts.push({ type: "turn.failed", turnId: turn.id, data });
-  return drafts;
+  return [
+    ...openCalls(turn).flatMap((call) => {
+      const child = childOf(turn, call.callId);
+      return [...(child === undefined ? [] : endChild(turn.id, child)), ...endCall(turn.id, call, {})];
+    }),
+    { type: "turn.failed", turnId: turn.id, data },
+  ];
+}
+
+function endChild(turnId: string, child: ChildState): readonly Draft[] {
+  if (child.answer !== undefined) return [];
+  const { callId: parentCallId } = child;
+  const message = "The turn ended before the subagent was done.";
+  return [
+    ...openCalls(child).flatMap((call) => endCall(turnId, call, { parentCallId })),
+    completeChild(turnId, child, { isError: true, output: { message } }),
+  ];
+}
+
+function endCall(
+  turnId: string,
+  { callId, toolName, phase }: CallState,
+  parent: { readonly parentCallId?: string },
+): readonly Draft[] {
+  const isParked = phase === "parked";
+  const message = isParked
+    ? "The turn ended before anyone decided about this call; it did not run."
+    : "The turn ended before this call gave a result; whether it took effect is unknown.";
+  const result: Draft = { type: "action.result", turnId, data: { ...unrun(callId, toolName, message), ...parent } };
+  if (!isParked) return [result];
+  return [{ type: "action.approval_resolved", turnId, data: { callId, decision: "cancelled" } }, result];
+}
+
+/** The end of a subagent's work; the result of its call follows. */
+export function completeChild(
+  turnId: string,
+  { callId, subagent, usage }: ChildState,
+  { isError, output }: NonNullable<ChildState["answer"]>,
+): Draft {
+  const data = { callId, subagent, isError, result: output, ...(usage === undefined ? {} : { usage }) };
+  return { type: "subagent.completed", turnId, data };
 }
 
 /** The result of a call that gives none. */

@@ -14,9 +14,11 @@ export interface Deltas {
   flush(): void;
 }
 
+/** @param parent marks the work of a subagent. */
 export function createDeltas(
   clock: Clock,
   turnId: string,
+  parent: { readonly parentCallId?: string },
   messageId: () => string,
   record: (draft: Draft) => void,
 ): Deltas {
@@ -30,8 +32,8 @@ export function createDeltas(
     gathered = "";
     record(
       kind === "text"
-        ? { type: "message.appended", turnId, data: { delta, messageId: messageId() } }
-        : { type: "reasoning.appended", turnId, data: { delta } },
+        ? { type: "message.appended", turnId, data: { delta, messageId: messageId(), ...parent } }
+        : { type: "reasoning.appended", turnId, data: { delta, ...parent } },
     );
   }
 

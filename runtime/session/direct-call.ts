@@ -36,7 +36,7 @@ export function createDirectCalls(
     const generation = deps.generation();
     const tool = generation.tool(toolName);
     if (tool === undefined || tool.modelOnly === true) {
-      throw refuse("unknown_tool", `no tool named "${toolName}"`, { available: generation.toolNames });
+      throw refuse("unknown_tool", `no tool named "${toolName}"`, { available: generation.directToolNames });
     }
     if (tool.execution === "agent") {
       throw refuse("invalid_request", `"${toolName}" runs where the agent runs and can't be called from outside`);

@@ -64,6 +64,7 @@ export interface SessionEventData {
     readonly attempt?: number;
     /** Why the turn's final text was rejected, told to the model with this step. */
     readonly repair?: string;
+    readonly parentCallId?: string;
   };
   "step.completed": {
     readonly step: number;
@@ -74,9 +75,10 @@ export interface SessionEventData {
     readonly costUsd?: number;
     /** Opaque provider state that travels back to the model with this step's message. */
     readonly provider?: JsonValue;
+    readonly parentCallId?: string;
   };
-  "reasoning.appended": { readonly delta: string };
-  "reasoning.completed": { readonly text: string };
+  "reasoning.appended": { readonly delta: string; readonly parentCallId?: string };
+  "reasoning.completed": { readonly text: string; readonly parentCallId?: string };
   "message.appended": { readonly delta: string; readonly messageId: string; readonly parentCallId?: string };
   "message.completed": {
     readonly text: string;
@@ -99,13 +101,22 @@ export interface SessionEventData {
     readonly toolName: string;
     readonly args: JsonValue;
     readonly reason?: string;
+    /** Hash of the code that asked: another one at the decision means that what would run has changed. */
+    readonly manifestHash?: string;
+    readonly parentCallId?: string;
   };
   "action.approval_resolved": {
     readonly callId: string;
     readonly decision: "approve" | "deny" | "cancelled";
     readonly by?: string;
   };
-  "subagent.called": { readonly callId: string; readonly subagent: string; readonly prompt: string };
+  "subagent.called": {
+    readonly callId: string;
+    readonly subagent: string;
+    readonly prompt: string;
+    /** What it runs on. */
+    readonly model?: string;
+  };
   "subagent.completed": {
     readonly callId: string;
     readonly subagent: string;

@@ -5,7 +5,7 @@ import type { EventLog, SessionDeps, SessionRecord, SessionRow } from "./ports.j
 import { reduce } from "./reduce.js";
 import type { TurnSlots } from "./slots.js";
 import { initialState, type SessionState } from "./state.js";
-import { type Conversation, createConversation } from "./views/conversation.js";
+import { type Conversation, createConversation, parentOf } from "./views/conversation.js";
 import { toRow } from "./views/summary.js";
 
 /** What a session shares with the service and with the other sessions of its agent. */
@@ -26,6 +26,8 @@ export class SessionJournal {
   readonly #log: EventLog;
   readonly #observers: Observers;
   readonly #conversation: Conversation = createConversation();
+  /** Of the subagents at work, by the call each answers. */
+  readonly #children = new Map<string, Conversation>();
   readonly #onBroken: (error: Error) => void;
   #state: SessionState = initialState;
   #row: SessionRow | undefined;
@@ -46,8 +48,10 @@ export class SessionJournal {
     return this.#state;
   }
 
-  get messages(): Conversation["messages"] {
-    return this.#conversation.messages;
+  /** The conversation so far: the session's own, or that of the subagent that works on a call. */
+  messages(parentCallId: string | undefined): Conversation["messages"] {
+    if (parentCallId === undefined) return this.#conversation.messages;
+    return this.#children.get(parentCallId)?.messages ?? [];
   }
 
   get row(): SessionRow {
@@ -161,6 +165,24 @@ export class SessionJournal {
   #fold(event: SessionEvent): void {
     this.#state = reduce(this.#state, event);
     this.#conversation.apply(event);
+    this.#foldChild(event);
+  }
+
+  #foldChild(event: SessionEvent): void {
+    switch (event.type) {
+      case "subagent.called":
+        this.#children.set(event.data.callId, createConversation(event.data));
+        return;
+      case "subagent.completed":
+        this.#children.delete(event.data.callId);
+        return;
+      case "turn.completed":
+      case "turn.failed":
+        this.#children.clear();
+        return;
+      default:
+        if (this.#children.size > 0) this.#children.get(parentOf(event) ?? "")?.apply(event);
+    }
   }
 }
 

@@ -141,6 +141,8 @@ export interface CallScope {
 /** A call whose input has passed its schema. */
 export interface PreparedCall {
   readonly effect: "read" | "write";
+  /** Set when the call is work for a subagent: the turn carries it out, and `run` is never called. */
+  readonly delegate?: { readonly subagent: string; readonly prompt: string };
   /** Whether a human decides first. Model-initiated calls only. */
   needsApproval(scope: CallScope): boolean | Promise<boolean>;
   /** Never rejects for what the tool does; only for the host's own failures (`workspace_unavailable`). */
@@ -193,18 +195,26 @@ export interface CommitLedger {
   write(sessionId: string, entry: CommitEntry): Promise<void>;
 }
 
-/** The running code of one agent, as a turn pins it. */
-export interface Generation {
-  readonly agentName: string;
-  readonly manifestHash: string;
+/** Who takes model steps: the agent itself, or one of its subagents. */
+export interface Actor {
   readonly model: ModelSetting;
-  readonly maxRunningTurns: number | undefined;
   harness(): Promise<Harness>;
   system(record: SessionRecord): string;
   /** What the model may call in that session. */
-  specs(record: SessionRecord): readonly ToolSpec[];
+  specs(record: SessionRecord): readonly ToolSpec[] | Promise<readonly ToolSpec[]>;
   tool(name: string): CallableTool | undefined;
+  /** Names of what the model may call. */
   readonly toolNames: readonly string[];
+}
+
+/** The running code of one agent, as a turn pins it. */
+export interface Generation extends Actor {
+  readonly agentName: string;
+  readonly manifestHash: string;
+  readonly maxRunningTurns: number | undefined;
+  /** Names of the tools that can be called without a model. */
+  readonly directToolNames: readonly string[];
+  subagent(name: string): Actor | undefined;
   /** The project's own act on a turn's final text; never rejects. Absent: the text is the result. */
   readonly commit?: (text: string, scope: CommitScope) => Promise<Committed>;
 }

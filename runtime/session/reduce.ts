@@ -1,9 +1,8 @@
 import type { SessionEvent } from "./event.js";
-import { addUsage, type CallState, type SessionState, type TurnState } from "./state.js";
+import { addUsage, type CallState, newThread, type SessionState, type Thread, type TurnState } from "./state.js";
 
 /**
- * Folds one event into the state. Pure and total: an event that fits nothing (work of a subagent, a late result)
- * only moves the index on.
+ * Folds one event into the state. Pure and total: an event that fits nothing (a late result) only moves the index on.
  *
  * @example const state = events.reduce(reduce, initialState);
  */
@@ -45,6 +44,8 @@ export function reduce(state: SessionState, event: SessionEvent): SessionState {
       return { ...inTurn(state, event), nextIndex, files: [] };
     case "step.started":
     case "message.completed":
+    case "subagent.called":
+    case "subagent.completed":
       return { ...inTurn(state, event), nextIndex };
     default:
       return { ...state, nextIndex };
@@ -73,12 +74,10 @@ function receive(state: SessionState, event: SessionEvent<"message.received">): 
 function beginTurn(state: SessionState, event: SessionEvent<"turn.started">): SessionState {
   const { pending: _, outcome: __, ...rest } = state;
   const turn: TurnState = {
+    ...newThread,
     id: event.turnId ?? "",
     model: event.data.model,
-    step: 0,
-    attempt: 0,
-    stepping: false,
-    calls: [],
+    children: [],
     unseen: false,
   };
   return { ...rest, turn, turns: state.turns + 1, queued: false, carry: false, settled: false };
@@ -104,7 +103,7 @@ function failureOf(data: SessionEvent<"turn.failed">["data"]) {
   return data.code === undefined ? { message: data.message } : { message: data.message, code: data.code };
 }
 
-type TurnEvent = SessionEvent<
+type ThreadEvent = SessionEvent<
   | "step.started"
   | "step.completed"
   | "message.completed"
@@ -113,61 +112,102 @@ type TurnEvent = SessionEvent<
   | "action.approval_requested"
   | "action.approval_resolved"
 >;
+type TurnEvent = ThreadEvent | SessionEvent<"subagent.called" | "subagent.completed">;
 
 function inTurn(state: SessionState, event: TurnEvent): SessionState {
   const { turn } = state;
   if (turn === undefined || turn.id !== event.turnId) return state;
-  return { ...state, queued: false, turn: advance(turn, event) };
+  return { ...state, queued: false, turn: advanceTurn(turn, event) };
 }
 
-function advance(turn: TurnState, event: TurnEvent): TurnState {
+function advanceTurn(turn: TurnState, event: TurnEvent): TurnState {
   switch (event.type) {
-    case "step.started": {
-      const { finishReason: _, ...rest } = turn;
-      const { step, attempt = 1, repair } = event.data;
-      const repaired = repair === undefined ? {} : { isRepaired: true };
-      return { ...rest, step, attempt, stepping: true, calls: [], unseen: false, ...repaired };
+    case "subagent.called": {
+      const { callId, subagent } = event.data;
+      return { ...turn, children: [...turn.children, { ...newThread, callId, subagent, startedAt: event.at }] };
     }
-    case "message.completed":
-      if (event.data.parentCallId !== undefined) return turn;
-      return { ...turn, finishReason: event.data.finishReason, reply: event.data.text };
-    case "actions.requested":
-      if (event.data.parentCallId !== undefined) return turn;
-      return { ...turn, calls: [...turn.calls, ...event.data.calls.map(asRequested)] };
-    case "step.completed":
-      return closeStep(turn, event.data);
-    case "action.result":
-      if (event.data.parentCallId !== undefined) return turn;
-      return move(turn, event.data.callId, () => ({ phase: "done" }));
-    case "action.approval_requested":
-      return move(turn, event.data.callId, () => ({ phase: "parked", requestedAt: event.at }));
-    case "action.approval_resolved": {
-      const { callId, decision } = event.data;
-      return move(turn, callId, () => ({ phase: decision === "approve" ? "approved" : "denied" }));
+    case "subagent.completed": {
+      const { callId, isError, result = null } = event.data;
+      const answer = { isError, output: result };
+      return {
+        ...turn,
+        children: turn.children.map((child) => (child.callId === callId ? { ...child, answer } : child)),
+      };
+    }
+    case "action.approval_resolved":
+      // It names no parent: the ids of open calls are all different.
+      return inChildren(advance(turn, event), undefined, event);
+    case "step.started":
+      return event.data.parentCallId === undefined
+        ? beginStep(turn, event)
+        : inChildren(turn, event.data.parentCallId, event);
+    case "step.completed": {
+      const { parentCallId } = event.data;
+      // What a subagent uses, the turn uses.
+      if (parentCallId !== undefined) return inChildren({ ...turn, ...bill(turn, event.data) }, parentCallId, event);
+      return advance(turn, event);
+    }
+    default: {
+      const { parentCallId } = event.data;
+      return parentCallId === undefined ? advance(turn, event) : inChildren(turn, parentCallId, event);
     }
   }
+}
+
+function beginStep(turn: TurnState, event: SessionEvent<"step.started">): TurnState {
+  const repaired = event.data.repair === undefined ? {} : { isRepaired: true };
+  return { ...advance(turn, event), unseen: false, children: [], ...repaired };
+}
+
+/** Advances the subagent that an event belongs to; all of them for an event that names none. */
+function inChildren(turn: TurnState, parentCallId: string | undefined, event: ThreadEvent): TurnState {
+  const isMeant = (callId: string) => parentCallId === undefined || callId === parentCallId;
+  return { ...turn, children: turn.children.map((child) => (isMeant(child.callId) ? advance(child, event) : child)) };
+}
+
+function advance<T extends Thread>(thread: T, event: ThreadEvent): T {
+  switch (event.type) {
+    case "step.started": {
+      const { finishReason: _, ...rest } = thread;
+      const { step, attempt = 1 } = event.data;
+      return { ...(rest as T), step, attempt, stepping: true, calls: [] };
+    }
+    case "message.completed":
+      return { ...thread, finishReason: event.data.finishReason, reply: event.data.text };
+    case "actions.requested":
+      return { ...thread, calls: [...thread.calls, ...event.data.calls.map(asRequested)] };
+    case "step.completed":
+      return { ...thread, ...bill(thread, event.data), stepping: false, finishReason: event.data.finishReason };
+    case "action.result":
+      return move(thread, event.data.callId, () => ({ phase: "done" }));
+    case "action.approval_requested":
+      return move(thread, event.data.callId, () => parked(event));
+    case "action.approval_resolved": {
+      const { callId, decision } = event.data;
+      return move(thread, callId, () => ({ phase: decision === "approve" ? "approved" : "denied" }));
+    }
+  }
+}
+
+function parked({ at, data }: SessionEvent<"action.approval_requested">): Partial<CallState> {
+  const { manifestHash } = data;
+  return { phase: "parked", requestedAt: at, ...(manifestHash === undefined ? {} : { askedBy: manifestHash }) };
 }
 
 function asRequested(call: SessionEvent<"actions.requested">["data"]["calls"][number]): CallState {
   return { callId: call.callId, toolName: call.toolName, args: call.args ?? {}, phase: "requested" };
 }
 
-function closeStep(turn: TurnState, data: SessionEvent<"step.completed">["data"]): TurnState {
-  const usage = addUsage(turn.usage, data.usage);
-  const cost = data.costUsd === undefined ? turn.costUsd : (turn.costUsd ?? 0) + data.costUsd;
-  return {
-    ...turn,
-    stepping: false,
-    finishReason: data.finishReason,
-    ...(usage === undefined ? {} : { usage }),
-    ...(cost === undefined ? {} : { costUsd: cost }),
-  };
+function bill(thread: Thread, data: SessionEvent<"step.completed">["data"]): Pick<Thread, "usage" | "costUsd"> {
+  const usage = addUsage(thread.usage, data.usage);
+  const cost = data.costUsd === undefined ? thread.costUsd : (thread.costUsd ?? 0) + data.costUsd;
+  return { ...(usage === undefined ? {} : { usage }), ...(cost === undefined ? {} : { costUsd: cost }) };
 }
 
-function move(turn: TurnState, callId: string, change: () => Partial<CallState>): TurnState {
+function move<T extends Thread>(thread: T, callId: string, change: () => Partial<CallState>): T {
   return {
-    ...turn,
-    calls: turn.calls.map((call) =>
+    ...thread,
+    calls: thread.calls.map((call) =>
       call.callId === callId && call.phase !== "done" ? { ...call, ...change() } : call,
     ),
   };

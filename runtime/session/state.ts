@@ -1,7 +1,7 @@
 /** What a session is, as folded from its events. Small on purpose: the conversation is a view of its own. */
 import type { FinishReason, JsonValue, SessionEventData, Usage } from "./event.js";
 
-/** One call of the turn's last step. */
+/** One call of the last step of a turn, or of a subagent's work. */
 export interface CallState {
   readonly callId: string;
   readonly toolName: string;
@@ -10,12 +10,12 @@ export interface CallState {
   readonly phase: "requested" | "parked" | "approved" | "denied" | "done";
   /** When approval was asked for. */
   readonly requestedAt?: string;
+  /** Manifest hash of the code that asked. */
+  readonly askedBy?: string;
 }
 
-/** The open turn. */
-export interface TurnState {
-  readonly id: string;
-  readonly model: string;
+/** A chain of model steps: the turn's own, or a subagent's. */
+export interface Thread {
   /** Number of the last step begun; 0 before the first. */
   readonly step: number;
   readonly attempt: number;
@@ -25,8 +25,30 @@ export interface TurnState {
   readonly finishReason?: FinishReason;
   readonly reply?: string;
   readonly calls: readonly CallState[];
+  /** Of a turn: its subagents' included. */
   readonly usage?: Usage;
   readonly costUsd?: number;
+}
+
+/** A thread before its first step. */
+export const newThread: Thread = { step: 0, attempt: 0, stepping: false, calls: [] };
+
+/** A subagent at work for an open call of the turn. */
+export interface ChildState extends Thread {
+  /** The call that it answers. */
+  readonly callId: string;
+  readonly subagent: string;
+  /** ISO-8601 instant. */
+  readonly startedAt: string;
+  /** What it ended with; the call's result follows. */
+  readonly answer?: { readonly isError: boolean; readonly output: JsonValue };
+}
+
+/** The open turn. */
+export interface TurnState extends Thread {
+  readonly id: string;
+  readonly model: string;
+  readonly children: readonly ChildState[];
   /** Its final text was rejected once, and the model was asked to repair it. */
   readonly isRepaired?: boolean;
   /** A message arrived that no step of this turn has seen. */
@@ -74,8 +96,26 @@ export const initialState: SessionState = {
 };
 
 /** Calls whose result isn't recorded. */
-export function openCalls(turn: TurnState): readonly CallState[] {
-  return turn.calls.filter((call) => call.phase !== "done");
+export function openCalls(thread: Thread): readonly CallState[] {
+  return thread.calls.filter((call) => call.phase !== "done");
+}
+
+/** The subagent that works on a call. */
+export function childOf(turn: TurnState, callId: string): ChildState | undefined {
+  return turn.children.find((child) => child.callId === callId);
+}
+
+/** Open calls of the turn and of its subagents. */
+export function allOpenCalls(turn: TurnState): readonly CallState[] {
+  return turn.children.length === 0 ? openCalls(turn) : [turn, ...turn.children].flatMap(openCalls);
+}
+
+/** Nothing can be done about this call before a human decides: about itself, or about a call of its subagent. */
+export function isParked(turn: TurnState, call: CallState): boolean {
+  const child = childOf(turn, call.callId);
+  if (child === undefined) return call.phase === "parked";
+  const open = child.stepping ? [] : openCalls(child);
+  return open.length > 0 && open.every(({ phase }) => phase === "parked");
 }
 
 /** Adds token counts; either may be missing. */

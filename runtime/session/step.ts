@@ -7,6 +7,10 @@ import type { Clock, MakeId } from "./ports.js";
 interface StepIo {
   readonly clock: Clock;
   readonly makeId: MakeId;
+  /** The call whose subagent takes the step. */
+  readonly parentCallId: string | undefined;
+  /** Whether an open call has this id: two must not share one. */
+  readonly isTaken: (callId: string) => boolean;
   /** Records while the step runs: deltas and finished blocks of reasoning. */
   readonly record: (draft: Draft) => void;
 }
@@ -24,12 +28,14 @@ export interface StepEnd {
 export async function runStep(harness: Harness, request: StepRequest, io: StepIo): Promise<StepEnd> {
   const { turnId, step, signal } = request;
   const startedAt = io.clock.now();
+  const { parentCallId } = io;
+  const parent = parentCallId === undefined ? {} : { parentCallId };
   let messageId: string | undefined;
   const ownMessageId = () => {
     messageId ??= io.makeId("msg_");
     return messageId;
   };
-  const deltas = createDeltas(io.clock, turnId, ownMessageId, io.record);
+  const deltas = createDeltas(io.clock, turnId, parent, ownMessageId, io.record);
   let text = "";
   let reasoning = "";
   const calls: RequestedCall[] = [];
@@ -37,13 +43,13 @@ export async function runStep(harness: Harness, request: StepRequest, io: StepIo
   const closeReasoning = () => {
     if (reasoning === "") return;
     deltas.flush();
-    io.record({ type: "reasoning.completed", turnId, data: { text: reasoning } });
+    io.record({ type: "reasoning.completed", turnId, data: { text: reasoning, ...parent } });
     reasoning = "";
   };
   const message = (finishReason: FinishReason): Draft => ({
     type: "message.completed",
     turnId,
-    data: { text, messageId: ownMessageId(), finishReason },
+    data: { text, messageId: ownMessageId(), finishReason, ...parent },
   });
 
   let finish: Extract<StepPart, { type: "finish" }> | undefined;
@@ -61,7 +67,7 @@ export async function runStep(harness: Harness, request: StepRequest, io: StepIo
           break;
         case "call":
           closeReasoning();
-          calls.push({ callId: callIdOf(part.callId, calls, io.makeId), toolName: part.toolName, args: part.args });
+          calls.push({ callId: callIdOf(part.callId, calls, io), toolName: part.toolName, args: part.args, ...parent });
           break;
         case "finish":
           finish = part;
@@ -79,11 +85,11 @@ export async function runStep(harness: Harness, request: StepRequest, io: StepIo
   const finishReason = reasonOf(finish.reason, calls.length > 0);
   const drafts: Draft[] = [];
   if (text !== "" || calls.length === 0) drafts.push(message(finishReason));
-  if (calls.length > 0) drafts.push({ type: "actions.requested", turnId, data: { calls } });
+  if (calls.length > 0) drafts.push({ type: "actions.requested", turnId, data: { calls, ...parent } });
   drafts.push({
     type: "step.completed",
     turnId,
-    data: { step, durationMs: io.clock.now() - startedAt, finishReason, ...billing(finish) },
+    data: { step, durationMs: io.clock.now() - startedAt, finishReason, ...billing(finish), ...parent },
   });
   return { drafts };
 }
@@ -102,9 +108,9 @@ function reasonOf(reason: FinishReason, hasCalls: boolean): FinishReason {
 }
 
 /** The harness's own id where it is usable (a provider may need it back), else one of ours. */
-function callIdOf(proposed: string | undefined, calls: readonly RequestedCall[], makeId: MakeId): string {
-  const isUsable = proposed !== undefined && /^[\w-]{1,128}$/.test(proposed);
-  return isUsable && !calls.some((call) => call.callId === proposed) ? proposed : makeId("call_");
+function callIdOf(proposed: string | undefined, calls: readonly RequestedCall[], io: StepIo): string {
+  const isUsable = proposed !== undefined && /^[\w-]{1,128}$/.test(proposed) && !io.isTaken(proposed);
+  return isUsable && !calls.some((call) => call.callId === proposed) ? proposed : io.makeId("call_");
 }
 
 /** Ends by throwing as soon as `signal` aborts, even when the source doesn't listen to it. */

@@ -1,11 +1,12 @@
 import { runCall } from "./calls.js";
 import { commitReply } from "./commit.js";
-import type { Draft } from "./decide.js";
+import { completeChild, type Draft } from "./decide.js";
 import type { SessionContext, SessionJournal } from "./journal.js";
 import { type Next, plan } from "./plan.js";
-import type { Generation } from "./ports.js";
-import { type CallState, openCalls } from "./state.js";
+import type { Actor, Generation } from "./ports.js";
+import { allOpenCalls, type CallState, type ChildState } from "./state.js";
 import { runStep } from "./step.js";
+import { planWork, type Work } from "./work.js";
 
 const defaultMaxSteps = 100;
 
@@ -40,7 +41,8 @@ export class TurnLoop {
 
   /** To be called once after replay of a log that an earlier process wrote. */
   adoptOrphans(): void {
-    for (const { phase, callId } of this.#journal.state.turn?.calls ?? []) {
+    const { turn } = this.#journal.state;
+    for (const { phase, callId } of turn === undefined ? [] : allOpenCalls(turn)) {
       if (phase === "requested" || phase === "approved") this.#orphans.add(callId);
     }
   }
@@ -82,16 +84,20 @@ export class TurnLoop {
     this.#wake();
   }
 
+  get #maxSteps(): number {
+    return this.#context.deps.maxSteps ?? defaultMaxSteps;
+  }
+
   async #run(): Promise<void> {
-    const maxSteps = this.#context.deps.maxSteps ?? defaultMaxSteps;
     for (;;) {
       if (this.#journal.broken !== undefined) throw this.#journal.broken;
       if (this.#stopping.length > 0) {
         await this.#cancel("stopped", true);
         continue;
       }
-      const next = plan(this.#journal.state, maxSteps);
-      if (!isAtRest(next)) {
+      const next = plan(this.#journal.state, this.#maxSteps);
+      // At rest: nothing to do, or nothing that a human needn't decide first.
+      if (next.do !== "idle" && next.do !== "wait") {
         await this.#perform(next);
         continue;
       }
@@ -104,7 +110,7 @@ export class TurnLoop {
     }
   }
 
-  async #perform(next: Exclude<Next, { do: "idle" }>): Promise<void> {
+  async #perform(next: Exclude<Next, { do: "idle" | "wait" }>): Promise<void> {
     const journal = this.#journal;
     switch (next.do) {
       case "settle":
@@ -156,7 +162,7 @@ export class TurnLoop {
     const journal = this.#journal;
     const { signal } = this.#abort;
     await journal.append([...begin, { type: "step.started", turnId, data }]);
-    const end = await this.#runModel(generation, turnId, data.step, signal);
+    const end = await this.#runModel(generation, turnId, data.step, undefined, signal);
     if (journal.broken !== undefined) throw journal.broken;
     void journal.append(end.drafts);
     if (end.failure === undefined || signal.aborted) return;
@@ -195,23 +201,33 @@ export class TurnLoop {
     }
   }
 
-  async #runModel(generation: Generation, turnId: string, step: number, signal: AbortSignal) {
+  async #runModel(actor: Actor, turnId: string, step: number, parentCallId: string | undefined, signal: AbortSignal) {
     const { clock, makeId, workspace } = this.#context.deps;
-    const { record, state, messages } = this.#journal;
+    const journal = this.#journal;
+    const { record, state } = journal;
+    const { turn } = state;
+    const taken = new Set(turn === undefined ? [] : allOpenCalls(turn).map(({ callId }) => callId));
     try {
       if (state.files.length > 0) await workspace.deliver(record, state.files);
-      const harness = await generation.harness();
+      const harness = await actor.harness();
+      const specs = actor.specs(record);
       const request = {
         sessionId: record.id,
         turnId,
         step,
-        model: generation.model,
-        system: generation.system(record),
-        messages,
-        tools: generation.specs(record),
+        model: actor.model,
+        system: actor.system(record),
+        messages: journal.messages(parentCallId),
+        tools: specs instanceof Promise ? await specs : specs,
         signal,
       };
-      return await runStep(harness, request, { clock, makeId, record: (draft) => void this.#journal.append([draft]) });
+      return await runStep(harness, request, {
+        clock,
+        makeId,
+        parentCallId,
+        isTaken: (callId) => taken.has(callId),
+        record: (draft) => void journal.append([draft]),
+      });
     } catch (failure) {
       return { drafts: [], failure };
     }
@@ -225,28 +241,97 @@ export class TurnLoop {
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    for (const call of openCalls(turn)) {
-      if (call.phase !== "parked" && !this.#running.has(call.callId)) this.#start(generation, turn.id, call);
+    let isRecorded = false;
+    for (const work of planWork(turn, this.#maxSteps)) {
+      const draft = this.#draftOf(turn.id, work);
+      if (draft !== undefined) {
+        void this.#journal.append([draft]);
+        isRecorded = true;
+      } else if (work.do === "run") this.#start(generation, turn.id, work.call, work.child);
+      else if (work.do === "step") this.#startChildStep(generation, turn.id, work);
     }
-    if (!this.#abort.signal.aborted) await Promise.race([woken, ...this.#running.values()]);
+    if (!isRecorded && !this.#abort.signal.aborted) await Promise.race([woken, ...this.#running.values()]);
     this.#wake = () => undefined;
   }
 
-  #start(generation: Generation, turnId: string, call: CallState): void {
+  /** What is done by recording it. */
+  #draftOf(turnId: string, work: Work): Draft | undefined {
+    switch (work.do) {
+      case "close-step": {
+        const { step, finishReason, child } = work;
+        const data = { step, durationMs: 0, finishReason, parentCallId: child.callId };
+        return { type: "step.completed", turnId, data };
+      }
+      case "complete":
+        return completeChild(turnId, work.child, work.answer);
+      case "answer": {
+        const { callId, toolName } = work.call;
+        const durationMs = Math.max(this.#context.deps.clock.now() - Date.parse(work.child.startedAt), 0);
+        return { type: "action.result", turnId, data: { callId, toolName, ...work.answer, durationMs } };
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  #start(generation: Generation, turnId: string, call: CallState, child: ChildState | undefined): void {
     const { callId } = call;
-    const finished = runCall({
-      call,
-      turnId,
-      generation,
-      record: this.#journal.record,
-      signal: this.#abort.signal,
-      clock: this.#context.deps.clock,
-      orphaned: this.#orphans.delete(callId),
-    })
-      .then((draft) => this.#journal.append([draft]))
+    const actor = child === undefined ? generation : generation.subagent(child.subagent);
+    this.#track(callId, () =>
+      runCall({
+        call,
+        turnId,
+        actor: actor ?? nobody(generation),
+        manifestHash: generation.manifestHash,
+        parentCallId: child?.callId,
+        modelOf: (subagent) => generation.subagent(subagent)?.model.id,
+        record: this.#journal.record,
+        signal: this.#abort.signal,
+        clock: this.#context.deps.clock,
+        orphaned: this.#orphans.delete(callId),
+      }).then((draft) => this.#journal.append([draft])),
+    );
+  }
+
+  #startChildStep(generation: Generation, turnId: string, work: Work & { readonly do: "step" }): void {
+    const { child, step, attempt } = work;
+    this.#track(`step of ${child.callId}`, () => this.#childStep(generation, turnId, child, { step, attempt }));
+  }
+
+  /** A subagent whose model fails is a failed call, which the agent is told of. */
+  async #childStep(
+    generation: Generation,
+    turnId: string,
+    child: ChildState,
+    { step, attempt }: { readonly step: number; readonly attempt: number },
+  ): Promise<void> {
+    const journal = this.#journal;
+    const { signal } = this.#abort;
+    const { callId: parentCallId, subagent } = child;
+    const actor = generation.subagent(subagent);
+    if (actor === undefined) {
+      const output = { message: `there is no subagent "${subagent}" any more` };
+      return journal.append([completeChild(turnId, child, { isError: true, output })]);
+    }
+    const data = { step, ...(attempt > 1 ? { attempt } : {}), parentCallId };
+    await journal.append([{ type: "step.started", turnId, data }]);
+    const end = await this.#runModel(actor, turnId, step, parentCallId, signal);
+    if (journal.broken !== undefined) throw journal.broken;
+    const drafts = [...end.drafts];
+    if (end.failure !== undefined && !signal.aborted) {
+      const { message } = describe(end.failure);
+      drafts.push(completeChild(turnId, child, { isError: true, output: { message } }));
+    }
+    await journal.append(drafts);
+  }
+
+  /** Keeps what runs until it is recorded; the same is never started twice. */
+  #track(key: string, run: () => Promise<void>): void {
+    if (this.#running.has(key)) return;
+    const finished = run()
       .catch((error: unknown) => this.#journal.fail(error))
-      .finally(() => this.#running.delete(callId));
-    this.#running.set(callId, finished);
+      .finally(() => this.#running.delete(key));
+    this.#running.set(key, finished);
   }
 
   async #cancel(message: string, all: boolean): Promise<void> {
@@ -287,9 +372,9 @@ export class TurnLoop {
   }
 }
 
-/** Nothing to do, or nothing that a human needn't decide first. */
-function isAtRest(next: Next): next is Next & { readonly do: "idle" } {
-  return next.do === "idle" || (next.do === "calls" && next.calls.every((call) => call.phase === "parked"));
+/** In place of a subagent that an upgrade took away: it has no tools. */
+function nobody(generation: Generation): Actor {
+  return { ...generation, specs: () => [], tool: () => undefined, toolNames: [] };
 }
 
 function describe(failure: unknown): { readonly message: string; readonly code?: string } {

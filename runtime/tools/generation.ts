@@ -1,60 +1,98 @@
 import { createTagArtifact, tagArtifactName, tagArtifactSpec } from "../artifacts/tool.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
-import type { AgentManifest } from "../manifest/schema.js";
+import type { AgentManifest, Dynamic } from "../manifest/schema.js";
 import type { JsonObject } from "../session/event.js";
 import type { HarnessResolver, ModelSetting, ToolSpec } from "../session/model.js";
 import type { CallableTool, Generation, SessionRecord } from "../session/ports.js";
+import { createActor } from "./actor.js";
+import { allowedBuiltins, createBuiltins } from "./builtins.js";
 import { createCommit } from "./commit.js";
 import { AuthoredTool, type DispatchSources } from "./dispatch.js";
-import { createLoadSkill, loadSkillName, loadSkillSpec, readSkills, skillCatalog } from "./skills.js";
+import { createLoadSkill, loadSkillName, loadSkillSpec, readSkills, type Skill, skillCatalog } from "./skills.js";
+import { createTask, taskName, taskSpec } from "./task.js";
 
 export interface GenerationSources extends Omit<DispatchSources, "agentName"> {
   readonly harnesses: HarnessResolver;
 }
 
-/** Makes an agent's code callable: tools ready, prompt composed, model chosen. Done once for each swap. */
+type Toolbox = Map<string, { readonly tool: CallableTool; readonly spec?: ToolSpec }>;
+
+/** Makes an agent's code callable: tools ready, prompts composed, models chosen. Done once for each swap. */
 export function createRunningGeneration(from: AgentGeneration, sources: GenerationSources): Generation {
   const { agent, manifestHash, definitions } = from;
+  const { harnesses } = sources;
   const dispatch: DispatchSources = { ...sources, agentName: agent.name };
-  const tools = new Map<string, CallableTool>(
-    agent.tools.map((entry) => [entry.name, new AuthoredTool(entry, definitions[entry.id], dispatch)]),
-  );
-  const specs: ToolSpec[] = agent.tools.filter(({ execution }) => execution === "server").map(toSpec);
   const skills = readSkills(agent, from.files);
-  if (skills.length > 0 && !tools.has(loadSkillName)) {
-    tools.set(loadSkillName, createLoadSkill(skills));
-    specs.push(loadSkillSpec);
-  }
-  if (agent.artifacts?.agentTool === true && !tools.has(tagArtifactName)) {
-    const tag = createTagArtifact(({ record, turnId }) => sources.artifacts({ record, turnId, ownOnly: true }));
-    tools.set(tagArtifactName, tag);
-    specs.push(tagArtifactSpec(agent.artifacts));
-  }
-  const base = [textOf(agent.instructions.text), skillCatalog(skills)].filter((part) => part !== "").join("\n\n");
-  const toolNames = agent.tools.filter(({ execution }) => execution === "server").map(({ name }) => name);
-  const model = modelOf(agent);
+  const shared = createToolbox(from, skills, dispatch);
+  const builtins = createBuiltins(agent, sources);
+  const allowed = allowedBuiltins(agent.builtins, agent.local?.sandbox === true);
+  const model = modelOf(agent.model) ?? defaultModel;
   const commit = agent.result && createCommit(definitions[agent.result.id], dispatch);
+  const systemOf = (instructions: string) => {
+    const base = [instructions, skillCatalog(skills)].filter((part) => part !== "").join("\n\n");
+    return (record: SessionRecord) => base + frozenTime(record);
+  };
+
+  const own: Toolbox = new Map(shared);
+  if (agent.subagents.length > 0 && allowed.includes(taskName) && !own.has(taskName)) {
+    own.set(taskName, { tool: createTask(agent.subagents), spec: taskSpec(agent.subagents) });
+  }
+  const system = systemOf(textOf(agent.instructions.text));
+  const root = createActor({ model, harnesses, system, tools: own, allowed, builtins });
+  const subagents = new Map(
+    agent.subagents.map((subagent) => [
+      subagent.name,
+      createActor({
+        model: modelOf(subagent.model) ?? model,
+        harnesses,
+        system: systemOf(textOf(subagent.instructions)),
+        tools: shared,
+        allowed: subagent.tools === undefined ? allowed : allowedBuiltins(subagent.tools, false),
+        builtins,
+      }),
+    ]),
+  );
 
   return {
+    ...root,
     agentName: agent.name,
     manifestHash,
-    model,
     maxRunningTurns: agent.concurrency?.maxRunningTurns,
-    harness: () => sources.harnesses.resolve(model),
-    system: (record) => base + frozenTime(record),
-    specs: () => specs,
-    tool: (name) => tools.get(name),
-    toolNames,
+    directToolNames: agent.tools.filter(({ execution }) => execution === "server").map(({ name }) => name),
+    subagent: (name) => subagents.get(name),
     ...(commit && { commit }),
   };
+}
+
+/** What the agent and its subagents all have: the project's tools, and the framework's for skills and artifacts. */
+function createToolbox(
+  { agent, definitions }: AgentGeneration,
+  skills: readonly Skill[],
+  dispatch: DispatchSources,
+): Toolbox {
+  const tools: Toolbox = new Map();
+  for (const entry of agent.tools) {
+    const tool = new AuthoredTool(entry, definitions[entry.id], dispatch);
+    tools.set(entry.name, entry.execution === "server" ? { tool, spec: toSpec(entry) } : { tool });
+  }
+  if (skills.length > 0 && !tools.has(loadSkillName)) {
+    tools.set(loadSkillName, { tool: createLoadSkill(skills), spec: loadSkillSpec });
+  }
+  if (agent.artifacts?.agentTool === true && !tools.has(tagArtifactName)) {
+    const tool = createTagArtifact(({ record, turnId }) => dispatch.artifacts({ record, turnId, ownOnly: true }));
+    tools.set(tagArtifactName, { tool, spec: tagArtifactSpec(agent.artifacts) });
+  }
+  return tools;
 }
 
 function toSpec({ name, description, inputSchema }: AgentManifest["tools"][number]): ToolSpec {
   return { name, description: textOf(description), inputSchema: inputSchema as JsonObject };
 }
 
-function modelOf({ model }: AgentManifest): ModelSetting {
-  return "dynamic" in model ? { id: "grok-4.5", params: [] } : model;
+const defaultModel: ModelSetting = { id: "grok-4.5", params: [] };
+
+function modelOf(model: Dynamic<ModelSetting> | undefined): ModelSetting | undefined {
+  return model === undefined || "dynamic" in model ? undefined : model;
 }
 
 /** Fields that depend on the environment arrive filled in; one that project code left empty is an empty text. */

@@ -1,13 +1,22 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Command, type Draft, decide, isRejected, stamp, unrun } from "../../runtime/session/decide.js";
+import {
+  type Command,
+  completeChild,
+  type Draft,
+  decide,
+  isRejected,
+  stamp,
+  unrun,
+} from "../../runtime/session/decide.js";
 import type { SessionEvent } from "../../runtime/session/event.js";
 import { plan } from "../../runtime/session/plan.js";
 import { reduce } from "../../runtime/session/reduce.js";
-import { initialState, openCalls, type SessionState } from "../../runtime/session/state.js";
+import { allOpenCalls, initialState, type SessionState } from "../../runtime/session/state.js";
 import { createConversation } from "../../runtime/session/views/conversation.js";
 import { foldCost, noCost } from "../../runtime/session/views/cost.js";
 import { toRow } from "../../runtime/session/views/summary.js";
+import { planWork, type Work } from "../../runtime/session/work.js";
 
 /**
  * A session driven by random choices through the real `decide` and `plan`, with no effects: what a runner could ever
@@ -48,9 +57,10 @@ function play(mode: "chat" | "task", choices: readonly number[]) {
     if (outside === 1) command({ do: "receive", text: id("say "), admission: "preempt", turnId: id("turn_") });
     if (outside === 2) command({ do: "cancel", message: "stopped", all: choice % 2 === 0 });
     if (outside === 3) {
-      const parked = state.turn?.calls.find((call) => call.phase === "parked");
+      const parked = state.turn && allOpenCalls(state.turn).find((call) => call.phase === "parked");
+      const decision = choice % 2 === 0 ? "approve" : "deny";
       if (parked)
-        command({ do: "resolve", callId: parked.callId, decision: choice % 2 === 0 ? "approve" : "deny", by: "me" });
+        command({ do: "resolve", callId: parked.callId, decision, by: "me", confirm: false, manifestHash: "h" });
     }
     const next = plan(state, 5);
     const turnId = state.turn?.id ?? "";
@@ -64,18 +74,55 @@ function play(mode: "chat" | "task", choices: readonly number[]) {
     if (next.do === "close-step") {
       record([{ type: "step.completed", turnId, data: { step: next.step, durationMs: 0, finishReason: "stop" } }]);
     }
-    if (next.do === "calls") {
-      const [call] = next.calls.filter(({ phase }) => phase !== "parked");
-      if (call === undefined) continue;
-      const { callId, toolName } = call;
-      record([
-        call.phase === "requested" && choice % 3 === 0
-          ? { type: "action.approval_requested", turnId, data: { callId, toolName, args: {} } }
-          : { type: "action.result", turnId, data: unrun(callId, toolName, "done") },
-      ]);
+    if (next.do === "calls" && state.turn !== undefined) {
+      const work = planWork(state.turn, 5);
+      const chosen = work[choice % work.length];
+      if (chosen !== undefined) record(carryOut(chosen, choice, turnId, id));
     }
   }
   return { events, states, heard, conversation };
+}
+
+/** One thing that is done about open calls: results, questions, subagents and their own steps and calls. */
+function carryOut(work: Work, choice: number, turnId: string, id: (prefix: string) => string): readonly Draft[] {
+  switch (work.do) {
+    case "run": {
+      const { callId, toolName, phase } = work.call;
+      const parent = work.child === undefined ? {} : { parentCallId: work.child.callId };
+      if (phase === "requested" && choice % 3 === 0) {
+        return [{ type: "action.approval_requested", turnId, data: { callId, toolName, args: {}, ...parent } }];
+      }
+      return work.child === undefined && phase === "requested" && choice % 3 === 1
+        ? [{ type: "subagent.called", turnId, data: { callId, subagent: "helper", prompt: "help" } }]
+        : [{ type: "action.result", turnId, data: { ...unrun(callId, toolName, "done"), ...parent } }];
+    }
+    case "step": {
+      const parent = { parentCallId: work.child.callId };
+      const { step, attempt } = work;
+      const started: Draft = { type: "step.started", turnId, data: { step, attempt, ...parent } };
+      if (choice % 5 === 4) return [started]; // a crash: the step runs again
+      const drafts = yieldOf(choice, turnId, step, id).map(
+        (draft): Draft => ({ ...draft, data: { ...draft.data, ...parent } }) as Draft,
+      );
+      return [started, ...drafts];
+    }
+    case "close-step": {
+      const { step, finishReason } = work;
+      return [
+        {
+          type: "step.completed",
+          turnId,
+          data: { step, durationMs: 0, finishReason, parentCallId: work.child.callId },
+        },
+      ];
+    }
+    case "complete":
+      return [completeChild(turnId, work.child, work.answer)];
+    case "answer": {
+      const { callId, toolName } = work.call;
+      return [{ type: "action.result", turnId, data: { callId, toolName, ...work.answer, durationMs: 1 } }];
+    }
+  }
 }
 
 /** What a model step may give: text, calls, both, and sometimes only half of it written before a crash. */
@@ -154,8 +201,8 @@ test("the plan leads every session to rest, however it got where it is", () => {
       // Odd numbers that hit nothing from outside: the plan alone, with text-only steps and answered calls.
       const { states, events } = play(mode, [...choices, ...Array.from({ length: 120 }, () => 8_005 * 7 + 5)]);
       const last = states.at(-1) ?? initialState;
-      const parked = last.turn === undefined ? [] : openCalls(last.turn).filter(({ phase }) => phase === "parked");
-      if (parked.length === 0) expect(plan(last, 5).do).toBe("idle");
+      const parked = last.turn === undefined ? [] : allOpenCalls(last.turn).filter(({ phase }) => phase === "parked");
+      expect(plan(last, 5).do).toBe(parked.length === 0 ? "idle" : "wait");
       expect(events.length).toBeGreaterThanOrEqual(before?.nextIndex ?? 0);
     }),
     { numRuns: 200 },
@@ -200,9 +247,8 @@ test("a row is open exactly when the plan has something to do that no human has 
     fc.property(histories, ({ mode, choices }) => {
       for (const state of play(mode, choices).states) {
         const next = plan(state, 5);
-        const isParked = next.do === "calls" && next.calls.every(({ phase }) => phase === "parked");
         expect(toRow({ ...record, mode, purpose: "live" }, state).open).toBe(
-          (next.do !== "idle" && !isParked) || state.pending !== undefined,
+          (next.do !== "idle" && next.do !== "wait") || state.pending !== undefined,
         );
       }
     }),

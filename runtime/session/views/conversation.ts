@@ -16,9 +16,10 @@ export interface Conversation {
   apply(event: SessionEvent): void;
 }
 
-export function createConversation(): Conversation {
+/** @param child the call whose subagent's conversation it is, and what that was asked; left out: the session's own. */
+export function createConversation(child?: { readonly callId: string; readonly prompt: string }): Conversation {
   const messages: ModelMessage[] = [];
-  let inbox: string[] = [];
+  let inbox: string[] = child === undefined ? [] : [child.prompt];
   let text: string | undefined;
   let reasoning = "";
   let calls: RequestedCall[] = [];
@@ -56,6 +57,7 @@ export function createConversation(): Conversation {
   }
 
   function apply(event: SessionEvent): void {
+    if (parentOf(event) !== child?.callId) return;
     switch (event.type) {
       case "message.received":
         inbox.push(event.data.text);
@@ -71,17 +73,17 @@ export function createConversation(): Conversation {
         reasoning += event.data.text;
         return;
       case "message.completed":
-        if (event.data.parentCallId === undefined && event.data.text !== "") text = event.data.text;
+        if (event.data.text !== "") text = event.data.text;
         return;
       case "actions.requested":
-        if (event.turnId !== undefined && event.data.parentCallId === undefined) calls.push(...event.data.calls);
+        if (event.turnId !== undefined) calls.push(...event.data.calls);
         return;
       case "step.completed":
         closeStep(event.data.provider);
         return;
       case "action.result": {
-        const { callId, output = null, isError, parentCallId } = event.data;
-        if (event.turnId !== undefined && parentCallId === undefined) answers.set(callId, { output, isError });
+        const { callId, output = null, isError } = event.data;
+        if (event.turnId !== undefined) answers.set(callId, { output, isError });
         return;
       }
       case "turn.completed":
@@ -95,6 +97,11 @@ export function createConversation(): Conversation {
   }
 
   return { messages, apply };
+}
+
+/** The call whose subagent an event tells of. */
+export function parentOf({ data }: SessionEvent): string | undefined {
+  return "parentCallId" in data ? data.parentCallId : undefined;
 }
 
 function toCall({ callId, toolName, args = {} }: RequestedCall) {

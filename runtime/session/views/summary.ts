@@ -1,6 +1,6 @@
 import type { SessionRecord, SessionRow } from "../ports.js";
 import type { SessionStatus, SessionSummary } from "../service.js";
-import { openCalls, type SessionState } from "../state.js";
+import { isParked, openCalls, type SessionState } from "../state.js";
 
 /** What the session is doing. */
 export function statusOf(state: SessionState): SessionStatus {
@@ -9,7 +9,7 @@ export function statusOf(state: SessionState): SessionStatus {
   const { turn } = state;
   if (turn === undefined) return state.settled ? "waiting" : "running";
   const open = turn.stepping ? [] : openCalls(turn);
-  return open.length > 0 && open.every((call) => call.phase === "parked") ? "awaiting_approval" : "running";
+  return open.length > 0 && open.every((call) => isParked(turn, call)) ? "awaiting_approval" : "running";
 }
 
 /** The index row of a session; `open` when a restart would find work to do. */
