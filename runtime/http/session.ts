@@ -47,6 +47,25 @@ export function sessionRoutes(app: FastifyInstance, host: HttpHost): void {
     return answer(host, agent, accepted);
   });
 
+  app.post("/v1/session/:sessionId/fork", async (request) => {
+    refuseWhileDraining(host);
+    const agent = agentOf(request);
+    const body = readBody(request);
+    const { atIndex } = body;
+    if (typeof atIndex !== "number" || !Number.isSafeInteger(atIndex) || atIndex < 0) {
+      throw new RuntimeError("invalid_request", '"atIndex" is required and must be a whole number of at least 0');
+    }
+    const hasMessage = body.message !== undefined && body.message !== null;
+    const idempotencyKey = readIdempotencyKey(request);
+    const accepted = await agent.sessions.fork(callerOf(request), {
+      sessionId: readSessionId(request),
+      atIndex,
+      ...(hasMessage && { message: readMessage(body, host) }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    });
+    return answer(host, agent, accepted);
+  });
+
   app.post("/v1/session/:sessionId/stop", async (request) => {
     const sessionId = readSessionId(request);
     const { stopped } = await agentOf(request).sessions.stop(callerOf(request), sessionId);

@@ -50,6 +50,8 @@ export interface SessionEventData {
     readonly model: string;
     readonly agent: string;
     readonly manifestHash: string;
+    /** The session that this one is a copy of, and the index it was cut at. */
+    readonly forkedFrom?: { readonly sessionId: string; readonly atIndex: number };
   };
   "session.waiting": Record<string, never>;
   "session.completed": { readonly result?: JsonValue };

@@ -5,12 +5,21 @@
 import { isInstant } from "./as-of.js";
 import { createDirectCalls } from "./direct-call.js";
 import type { SessionEventData } from "./event.js";
+import { copyEvents, readPrefix } from "./fork.js";
 import { createIdempotency } from "./idempotency.js";
 import type { Listener } from "./observers.js";
 import type { Rejection, SessionDeps, SessionRecord, SessionRow } from "./ports.js";
 import { createRegistry } from "./registry.js";
 import { type RunnerContext, SessionRunner } from "./runner.js";
-import type { Accepted, Caller, CreateSession, FollowUp, SessionService, SessionSummary } from "./service.js";
+import type {
+  Accepted,
+  Caller,
+  CreateSession,
+  FollowUp,
+  ForkSession,
+  SessionService,
+  SessionSummary,
+} from "./service.js";
 import { createTurnSlots } from "./slots.js";
 import { createTokenBook } from "./token-book.js";
 import { pendingApprovals } from "./views/approvals.js";
@@ -155,6 +164,43 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
     }
   }
 
+  async function fork(
+    caller: Caller,
+    request: ForkSession,
+    claim: (answer: { readonly sessionId: string; readonly messages: number }) => void,
+  ): Promise<SessionRunner> {
+    const { sessionId, atIndex, message } = request;
+    const source = await requireRunner(caller, sessionId);
+    const { events, isPast } = await readPrefix(store.read(sessionId, 0), atIndex);
+    if (!isPast && atIndex > (events.at(-1)?.index ?? -1) + 1) {
+      throw refuse("invalid_request", `atIndex ${atIndex} is beyond the session's last event`);
+    }
+    const messages = events.filter(({ type }) => type === "message.received").length;
+    if (message === undefined && messages === 0) {
+      throw refuse("invalid_request", "nothing was said before atIndex: message is required");
+    }
+    const { title, purpose, dryRun, asOf } = source.record;
+    const record = newRecord(caller, {
+      channelId: "http",
+      message: message ?? "",
+      purpose,
+      ...(title === undefined ? {} : { title }),
+      ...(dryRun === undefined ? {} : { dryRun }),
+      ...(asOf === undefined ? {} : { asOf }),
+    });
+    try {
+      claim({ sessionId: record.id, messages: messages + (message === undefined ? 0 : 1) });
+      const runner = new SessionRunner(record, store.create(record), context);
+      const started = { ...startedBy(record), forkedFrom: { sessionId, atIndex } };
+      registry.add(runner);
+      await runner.beginFork(copyEvents(events, record, started), message, () => workspace.copy(source.record, record));
+      return runner;
+    } catch (error) {
+      index.forget(record.id);
+      throw error;
+    }
+  }
+
   async function send(caller: Caller, request: FollowUp): Promise<number> {
     const { sessionId, continuationToken, message, admission = "preempt", workspaceFiles } = request;
     const runner = await requireRunner(caller, sessionId);
@@ -210,6 +256,18 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
       return accepted(answer);
     },
 
+    async fork(caller, request) {
+      requireOpen();
+      const { idempotencyKey, sessionId } = request;
+      requireRow(caller, sessionId);
+      const key = idempotencyKey === undefined ? undefined : `${caller.owner} fork ${sessionId} ${idempotencyKey}`;
+      const answer = await idempotency.once(key, async (claim) => {
+        const { record, state } = await fork(caller, request, claim);
+        return { sessionId: record.id, messages: state.messages };
+      });
+      return accepted(answer);
+    },
+
     async stop(caller, sessionId) {
       const runner = await requireRunner(caller, sessionId);
       return { stopped: await runner.stop() };
@@ -251,12 +309,12 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
 
     async approvals(caller, sessionId) {
       const runner = await requireRunner(caller, sessionId);
-      return pendingApprovals(runner.state);
+      return pendingApprovals(runner.state, deps.generation().manifestHash);
     },
 
-    async resolveApproval(caller, sessionId, callId, decision) {
+    async resolveApproval(caller, sessionId, callId, decision, confirm) {
       const runner = await requireRunner(caller, sessionId);
-      await runner.resolve(callId, decision, caller.owner);
+      await runner.resolve(callId, decision, caller.owner, confirm);
     },
 
     onEvent(listener) {

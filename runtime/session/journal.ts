@@ -74,6 +74,19 @@ export class SessionJournal {
     for (const event of events) this.#fold(event);
   }
 
+  /**
+   * Takes a forked session's beginning into a new log. Nobody is told of it: it happened elsewhere. Resolves when it is
+   * durable.
+   */
+  adopt(events: readonly SessionEvent[]): Promise<void> {
+    this.replay(events);
+    this.#context.deps.store.index.put(this.row);
+    const visible = this.#log.append(events);
+    this.#visible = visible;
+    visible.catch((error: unknown) => this.fail(error));
+    return visible;
+  }
+
   /** Puts the index right where it doesn't say what the log says. */
   reconcile(): void {
     const known = this.#context.deps.store.index.get(this.record.id);

@@ -233,6 +233,8 @@ export interface Workspace {
   stage(sessionId: string, files: Readonly<Record<string, string>>): Promise<StagedFiles>;
   /** Lays the accepted files of these messages into the workspace; those laid out already are passed over. */
   deliver(record: SessionRecord, messages: readonly number[]): Promise<void>;
+  /** Gives a forked session a copy of the other's folder as it is now, if there is one. */
+  copy(from: SessionRecord, to: SessionRecord): Promise<void>;
 }
 
 /** A session as hooks are told of it. */

@@ -1,5 +1,6 @@
 import { type Command, type Draft, unrun } from "./decide.js";
 import type { JsonValue, SessionEvent, SessionEventData } from "./event.js";
+import { closeDirectCalls } from "./fork.js";
 import { type SessionContext, SessionJournal } from "./journal.js";
 import type { CallOutcome, EventLog, PreparedCall, SessionRecord, SessionRow, StagedFiles } from "./ports.js";
 import type { SessionState } from "./state.js";
@@ -66,6 +67,32 @@ export class SessionRunner {
     return visible;
   }
 
+  /**
+   * Begins a new session as a copy: what the copied events leave open is closed, then the message, if there is one,
+   * starts a turn once `beforeTurn` is done. Resolves when all of it is durable.
+   */
+  async beginFork(
+    events: readonly SessionEvent[],
+    message: string | undefined,
+    beforeTurn: () => Promise<void>,
+  ): Promise<void> {
+    const journal = this.#journal;
+    const copied = journal.adopt(events);
+    const ended = journal.decide({ do: "cancel", message: "the conversation was forked here", all: false });
+    const closed = journal.append([...closeDirectCalls(journal.state), ...ended]);
+    if (message !== undefined) {
+      const turnId = this.#context.deps.makeId("turn_");
+      await Promise.all([
+        copied,
+        closed,
+        journal.append(journal.decide({ do: "receive", text: message, admission: "preempt", turnId })),
+      ]);
+    }
+    await Promise.all([copied, closed]);
+    await beforeTurn();
+    this.#loop.drive();
+  }
+
   /** Throws when the session takes no follow-ups. */
   requireFollowable(): void {
     this.#journal.decide({ do: "receive", text: "", admission: "preempt", turnId: "" });
@@ -103,8 +130,9 @@ export class SessionRunner {
   }
 
   /** Settles a parked call. */
-  async resolve(callId: string, decision: "approve" | "deny", by: string): Promise<void> {
-    await this.#journal.append(this.#journal.decide({ do: "resolve", callId, decision, by }));
+  async resolve(callId: string, decision: "approve" | "deny", by: string, confirm: boolean): Promise<void> {
+    const { manifestHash } = this.#context.deps.generation();
+    await this.#journal.append(this.#journal.decide({ do: "resolve", callId, decision, by, confirm, manifestHash }));
     this.#loop.drive();
   }
 

@@ -40,6 +40,16 @@ export interface FollowUp {
   readonly idempotencyKey?: string;
 }
 
+/** A copy of a session, to go another way from some point of it. */
+export interface ForkSession {
+  readonly sessionId: string;
+  /** The copy begins with the events before this index. */
+  readonly atIndex: number;
+  /** Starts a turn of the copy; required when nothing was said before `atIndex`. */
+  readonly message?: string;
+  readonly idempotencyKey?: string;
+}
+
 /** The answer to an accepted message; durable by the time it is returned. */
 export interface Accepted {
   readonly sessionId: string;
@@ -92,6 +102,7 @@ export interface PendingApproval {
   readonly toolName: string;
   readonly args: JsonValue;
   readonly requestedAt: string;
+  /** The agent's code has changed since; approving needs `confirm`. */
   readonly changed?: boolean;
 }
 
@@ -102,6 +113,8 @@ export interface PendingApproval {
 export interface SessionService {
   create(caller: Caller, request: CreateSession): Promise<Accepted>;
   followUp(caller: Caller, request: FollowUp): Promise<Accepted>;
+  /** Throws `invalid_request` for an index that the session has not reached. */
+  fork(caller: Caller, request: ForkSession): Promise<Accepted>;
   stop(caller: Caller, sessionId: string): Promise<{ readonly stopped: boolean }>;
   get(caller: Caller, sessionId: string): Promise<SessionSummary>;
   list(caller: Caller, query: { readonly limit: number; readonly cursor?: string }): Promise<SessionPage>;

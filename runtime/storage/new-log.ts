@@ -41,7 +41,7 @@ export class NewLog {
   append(events: readonly SessionEvent[]): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.#file !== undefined) return this.#forward(this.#file, events);
-    this.#nextIndex += events.length;
+    this.#nextIndex = (events.at(-1)?.index ?? this.#nextIndex - 1) + 1;
     return new Promise((resolve, reject) => this.#queue.push({ events, resolve, reject }));
   }
 

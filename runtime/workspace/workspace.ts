@@ -118,6 +118,15 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
         await fs.promises.rm(accepted, { force: true });
       }
     },
+
+    async copy(from, to) {
+      const source = readMark(markOf(from));
+      if (source === undefined || !fs.existsSync(source)) return;
+      const dir = makeDir(root(), to.id);
+      // Links stay links: whatever reads through them is held inside the folder at that moment.
+      await fs.promises.cp(source, dir, { recursive: true, verbatimSymlinks: true });
+      replaceFile(markOf(to), `${JSON.stringify({ dir })}\n`);
+    },
   };
 }
 
