@@ -20,13 +20,14 @@ const elsewhere: ReadonlySet<Kind> = new Set(["eval", "eval-config", "playground
 /** The mounts of all agents, as the linker has to know them. */
 export function linkedMounts(surfaces: readonly Surface[]): readonly LinkedMount[] {
   return surfaces.flatMap(({ slug, mounts }) =>
-    mounts.flatMap(({ namespace, file, scope, package: of, specifier }) =>
-      scope === undefined
+    mounts.flatMap(({ namespace, file, scope, module, package: of, specifier }) =>
+      scope === undefined || module === undefined
         ? []
         : [
             {
               key: keyOf(slug, namespace),
               scope,
+              module,
               file,
               names: [...(of === undefined ? [] : [of.name]), ...(specifier === undefined ? [] : [specifier])],
             },

@@ -78,6 +78,7 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
     natives: new Set(),
     scopes: [],
     mounted: new Set(),
+    definitions: new Set(),
     generated: new Map(),
     zodLocales: false,
   };
@@ -87,7 +88,13 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
 
   /** The filters of the plugin depend on these; when they change a kept context is of no use. */
   const stampOf = (): string =>
-    JSON.stringify([state.zodLocales, state.scopes, [...state.external.keys()], [...state.rewritten]]);
+    JSON.stringify([
+      state.zodLocales,
+      state.scopes,
+      [...state.definitions],
+      [...state.external.keys()],
+      [...state.rewritten],
+    ]);
 
   const pass = async (mode: LinkMode): Promise<BuildResult | BuildFailure> => {
     const { build, context: createContext } = await import("esbuild");
@@ -132,6 +139,7 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
     mount(mounts) {
       state.scopes = sharedScopes(root, mounts);
       state.mounted = new Set(mounts.map(({ scope }) => path.join(root, scope)));
+      state.definitions = new Set(mounts.map(({ module }) => path.join(root, module)));
     },
     async patch(base, files) {
       const keys = files.map((file) => path.relative(root, file).split(path.sep).join("/"));

@@ -3,7 +3,6 @@
  * with it its own settings. What they depend on stays shared.
  */
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Metafile, OnResolveArgs, PluginBuild } from "esbuild";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
@@ -17,6 +16,8 @@ export interface LinkedMount {
   readonly scope: string;
   /** The mount's module, relative to the root. */
   readonly file: string;
+  /** The module that defines the extension, relative to the root. */
+  readonly module: string;
   /** What imports of the extension start with: its package's name, and what the mount wrote. */
   readonly names: readonly string[];
 }
@@ -55,12 +56,26 @@ export function plainFile(input: string): string {
   return input.startsWith(`${namespace}:`) ? input.slice(namespace.length + 1).replace(/\?mount=[^?]*$/, "") : input;
 }
 
+/**
+ * The text of a module that defines an extension, with `root: import.meta.dirname` rewritten to what it means in linked
+ * text: nearly every extension has that and no other mention of its own place. Nothing when there is more to it.
+ */
+export function withRoot(text: string, key: string): string | undefined {
+  const mentions = text.match(/\bimport\.meta\b|\b__dirname\b|\b__filename\b/g) ?? [];
+  if (mentions.length !== 1) return undefined;
+  const rewritten = text.replace(
+    /\broot:(\s*)import\.meta\.dirname\b/,
+    (_, space: string) => `root:${space}__bdk.meta(${JSON.stringify(key)}).dirname`,
+  );
+  return rewritten === text ? undefined : rewritten;
+}
+
 /** Registered last: whatever else has a say in how imports are resolved has had it. */
 export function resolveMounts(
   build: PluginBuild,
   root: string,
   scopes: readonly SharedScope[],
-  rewritten: ReadonlyMap<string, string>,
+  read: (file: string) => Promise<string>,
 ): void {
   if (scopes.length === 0) return;
   const toInstance = async (args: OnResolveArgs, resolveDir: string, owner: SharedScope, mount: string) => {
@@ -85,8 +100,7 @@ export function resolveMounts(
   }));
   build.onLoad({ filter: /.*/, namespace }, async ({ path: name }) => {
     const file = path.join(root, plainFile(`${namespace}:${name}`));
-    const contents = rewritten.get(file) ?? (await readFile(file, "utf8"));
-    return { contents, loader: loaderOf(file), resolveDir: path.dirname(file), watchFiles: [file] };
+    return { contents: await read(file), loader: loaderOf(file), resolveDir: path.dirname(file), watchFiles: [file] };
   });
   build.onResolve({ filter: /.*/, namespace }, (args) => {
     const mount = /\?mount=([^?]*)$/.exec(args.importer)?.[1] ?? "";

@@ -7,7 +7,7 @@ import type { OnLoadResult, OnResolveArgs, Plugin, PluginBuild } from "esbuild";
 import { packageAliases } from "../aliases.js";
 import type { GeneratedModule } from "./entry.js";
 import { loaderOf } from "./loaders.js";
-import { plainFile, resolveMounts, type SharedScope } from "./mounts.js";
+import { plainFile, resolveMounts, type SharedScope, withRoot } from "./mounts.js";
 import { distFile, type InstalledPackage, packageFolder, packageOf } from "./package-folder.js";
 
 /** What a failed import of ours is about; travels through esbuild as `detail` of its message. */
@@ -36,6 +36,8 @@ export interface ResolutionState {
   scopes: readonly SharedScope[];
   /** Absolute folders of mounted packages: linked whatever they do, as the project itself is. */
   mounted: ReadonlySet<string>;
+  /** Absolute paths of modules that define a mounted extension. */
+  definitions: ReadonlySet<string>;
   /** Modules that no file holds, by what esbuild calls them. */
   generated: ReadonlyMap<string, GeneratedModule>;
   /** Whether project code may use zod's translations: a quarter of a megabyte that most never ask for. */
@@ -65,7 +67,7 @@ export function resolution(state: ResolutionState): Plugin {
       loadRewritten(build, state);
       leaveOutLocales(build, state);
       resolveGenerated(build, state);
-      resolveMounts(build, state.root, state.scopes, state.rewritten);
+      resolveMounts(build, state.root, state.scopes, (file) => readRewritten(file, state));
     },
   };
 }
@@ -190,12 +192,20 @@ export default __bdk.imported(${JSON.stringify(specifier)}).default;`,
 }
 
 function loadRewritten(build: PluginBuild, state: ResolutionState): void {
-  if (state.rewritten.size === 0) return;
-  const files = [...state.rewritten.keys()].map(escaped).join("|");
-  build.onLoad({ filter: new RegExp(`^(?:${files})$`) }, ({ path: file }): OnLoadResult | undefined => {
-    const contents = state.rewritten.get(file);
-    return contents === undefined ? undefined : { contents, loader: loaderOf(file), resolveDir: path.dirname(file) };
+  const files = [...new Set([...state.rewritten.keys(), ...state.definitions])].map(escaped);
+  if (files.length === 0) return;
+  build.onLoad({ filter: new RegExp(`^(?:${files.join("|")})$`) }, async ({ path: file }): Promise<OnLoadResult> => {
+    const contents = await readRewritten(file, state);
+    return { contents, loader: loaderOf(file), resolveDir: path.dirname(file), watchFiles: [file] };
   });
+}
+
+/** A module's text, with what it says about its own place in terms of the linked text. */
+async function readRewritten(file: string, { rewritten, definitions, root }: ResolutionState): Promise<string> {
+  const known = rewritten.get(file);
+  if (known !== undefined) return known;
+  const text = await readFile(file, "utf8");
+  return definitions.has(file) ? (withRoot(text, moduleKey(root, file)) ?? text) : text;
 }
 
 /** zod exports every translation of its messages as one namespace, which a linker can't take apart. */

@@ -9,7 +9,7 @@ export function mountsOf(
   definitions: readonly Definition[],
   entries: readonly SurfaceEntry[],
 ): readonly Mount[] {
-  return mounts.map(({ module: _, ...mount }): Mount => {
+  return mounts.map((mount): Mount => {
     const brought = new Set(definitions.filter(({ entry }) => isOf(entry, mount.namespace)).map(idAndFile));
     const own = entries.filter(({ winner }) => isOf(winner.entry, mount.namespace) || brought.has(idAndFile(winner)));
     const ids = (each: readonly SurfaceEntry[]) => each.map(({ id }) => id).sort(compareBytes);

@@ -16,7 +16,8 @@ export interface Mount {
   readonly file: string;
   readonly form: TreeMount["form"];
   readonly package?: PackageRef;
-  /** Folder whose modules are the extension's own; and what the mount imports it as. */
+  /** The module that defines the extension, the folder whose modules are its own, and what the mount imports it as. */
+  readonly module?: string;
   readonly scope?: string;
   readonly specifier?: string;
   /** Ids that it adds, sorted. */

@@ -8,11 +8,7 @@ import { dirname, join } from "node:path";
  */
 export function generateProject(dir, { tools, model = "offline" }) {
   rmSync(dir, { recursive: true, force: true });
-  const write = (path, text) => {
-    const file = join(dir, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  };
+  const write = (path, text) => writeTo(dir, path, text);
   write("package.json", `${JSON.stringify({ name: "generated", private: true, type: "module" }, null, 2)}\n`);
   write(
     "bot/agent.ts",
@@ -25,9 +21,19 @@ export function generateProject(dir, { tools, model = "offline" }) {
     "bot/hooks/usage.ts",
     'import { defineHook } from "@cursor/bdk/hooks";\n\nexport default defineHook({\n  events: {\n    "turn.completed"(event, ctx) {\n      ctx.host.otel.increment("bench.turns", 1);\n    },\n  },\n});\n',
   );
-  for (let i = 1; i <= tools; i += 1) {
-    write(`bot/tools/tool_${String(i).padStart(4, "0")}.ts`, tool(i));
-  }
+  for (let i = 1; i <= tools; i += 1) writeTool(dir, "bot/tools", i);
+}
+
+/** Writes one file, and the folders above it. */
+export function writeTo(dir, path, text) {
+  const file = join(dir, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** Writes tool number `number` into a folder that has `lib/echo.ts` beside it. */
+export function writeTool(dir, folder, number) {
+  writeTo(dir, `${folder}/tool_${String(number).padStart(4, "0")}.ts`, tool(number));
 }
 
 function tool(number) {

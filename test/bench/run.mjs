@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { benchExtensions } from "./extensions.mjs";
 import { generateProject } from "./generate.mjs";
 import { cpuMs, listeningUrl, load, median, rssMb, runCommand, startServer } from "./measure.mjs";
 
@@ -413,6 +414,8 @@ const sections = {
     row("startup with 1,000 waiting sessions against none", ratio, "×", "≤ 1.1", ratio <= 1.1);
   },
 };
+
+sections.extensions = () => benchExtensions({ work, build, row });
 
 const names = wanted.length === 0 ? Object.keys(sections) : wanted;
 mkdirSync(join(work, "home"), { recursive: true });
