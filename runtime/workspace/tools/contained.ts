@@ -92,6 +92,9 @@ async function realInside(root: string, target: string, given: string): Promise<
     if (!isInside(root, real)) throw outside(given);
     return real;
   } catch (error) {
+    if (codeOf(error) === "ENAMETOOLONG") throw new ToolFailure(`A name in "${given}" is too long.`);
+    if (codeOf(error) === "ELOOP") throw new ToolFailure(`"${given}" is a link that leads to itself.`);
+    if (codeOf(error) === "EACCES") throw new ToolFailure(`"${given}" may not be entered.`);
     if (!isAbsent(error)) throw error;
     if (await isLink(target)) throw new ToolFailure(`"${given}" is a link that leads nowhere.`);
     return undefined;

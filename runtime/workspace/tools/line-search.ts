@@ -28,13 +28,19 @@ export function createLineSearch(pattern: string, ignoreCase: boolean): LineSear
     try {
       script.runInContext(context, { timeout: limitMs });
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") {
+      if (isTimeout(error)) {
         throw new ToolFailure("The pattern takes too long; make it simpler, without repeats inside repeats.");
       }
       throw error;
     }
     return scope.found;
   };
+}
+
+/** The error is of the script's own realm: none of ours by instanceof. */
+function isTimeout(error: unknown): boolean {
+  const isObject = typeof error === "object" && error !== null;
+  return isObject && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 }
 
 /** The expression; the message when it is none, and nothing when it may be one without the flag `u`. */

@@ -1,0 +1,403 @@
+/** The built-in tools of an emitted bundle, called by the offline model over HTTP. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { call, followUntil, isWaiting, nth, startSession } from "./support/host.js";
+import {
+  buildProject,
+  converse,
+  goOn,
+  line,
+  makeFolder,
+  only,
+  results,
+  type Server,
+  startServer,
+  type Turn,
+} from "./support/worker-project.js";
+
+const agentOf = (fields: string) =>
+  `import { defineAgent } from "@cursor/bdk";\nexport default defineAgent({ ${fields} });\n`;
+const all = 'tools: ["read", "write", "edit", "ls", "glob", "grep", "shell"]';
+
+let out = "";
+beforeAll(async () => {
+  out = await buildProject({
+    "bot/agent.ts": agentOf(all),
+    "bot/sandbox/workspace/src/one.ts": "export const one = 1;\nexport const two = 2;\n",
+    "bot/sandbox/workspace/notes.md": "# Notes\nOne here.\n",
+  });
+}, 60_000);
+
+/** Runs calls in the session's own workspace, one turn each; gives what the last turn's calls returned. */
+async function run(url: string, turn: Turn | undefined, ...calls: readonly (readonly [string, unknown])[]) {
+  const message = calls.map(([name, input]) => line(name, input)).join("\n");
+  const next = turn === undefined ? await converse(url, message) : await goOn(url, turn, message);
+  return { turn: next, results: results(next.events) };
+}
+
+const messageOf = ({ output }: { output: unknown }) => String((output as { message?: unknown } | undefined)?.message);
+
+test("read, write, edit, ls, glob and grep work on the session's workspace", async () => {
+  const { url, workspaceOf } = await startServer(out);
+  const first = await run(
+    url,
+    undefined,
+    ["read", { path: "src/one.ts" }],
+    ["read", { path: "./src/../src/one.ts", offset: 2, limit: 1 }],
+    ["ls", {}],
+    ["ls", { path: "src" }],
+    ["glob", { pattern: "**/*.{ts,md}" }],
+    ["glob", { pattern: "*.ts", path: "src" }],
+    ["grep", { pattern: "ONE\\b", ignoreCase: true }],
+    ["grep", { pattern: "const (one|two) =", glob: "src/*.ts", context: 1, limit: 1 }],
+    ["grep", { pattern: "= 1;", path: "src/one.ts", literal: true }],
+  );
+  expect(first.results.map(({ isError }) => isError)).toEqual(first.results.map(() => false));
+  expect(first.results.map(({ output }) => output)).toEqual([
+    { path: "src/one.ts", text: "export const one = 1;\nexport const two = 2;", lines: 2 },
+    { path: "./src/../src/one.ts", text: "export const two = 2;", lines: 2, from: 2, to: 2 },
+    { path: ".", entries: [{ name: "notes.md", bytes: 18 }, { name: "src/" }] },
+    { path: "src", entries: [{ name: "one.ts", bytes: 44 }] },
+    { files: ["notes.md", "src/one.ts"] },
+    { files: ["src/one.ts"] },
+    {
+      matches: [
+        { path: "notes.md", line: 2, text: "One here." },
+        { path: "src/one.ts", line: 1, text: "export const one = 1;" },
+      ],
+    },
+    {
+      matches: [
+        { path: "src/one.ts", line: 1, text: "export const one = 1;", before: [], after: ["export const two = 2;"] },
+      ],
+      truncated: true,
+    },
+    { matches: [{ path: "src/one.ts", line: 1, text: "export const one = 1;" }] },
+  ]);
+
+  const second = await run(
+    url,
+    first.turn,
+    ["write", { path: "a/b/new.txt", text: "one two one\n" }],
+    ["write", { path: "notes.md", text: "" }],
+  );
+  expect(second.results.map(({ output }) => output)).toEqual([
+    { path: "a/b/new.txt", bytes: 12, created: true },
+    { path: "notes.md", bytes: 0, created: false },
+  ]);
+  const dir = workspaceOf(first.turn.sessionId);
+  chmodSync(join(dir, "a/b/new.txt"), 0o755);
+  const third = await run(url, second.turn, ["edit", { path: "a/b/new.txt", old: "one", new: "1" }]);
+  expect(messageOf(third.results[0] ?? { output: undefined })).toContain("stands 2 times");
+  const fourth = await run(url, third.turn, ["edit", { path: "a/b/new.txt", old: "one", new: "$&", all: true }]);
+  expect(fourth.results[0]?.output).toEqual({ path: "a/b/new.txt", replaced: 2 });
+  expect(readFileSync(join(dir, "a/b/new.txt"), "utf8")).toBe("$& two $&\n");
+  expect(statSync(join(dir, "a/b/new.txt")).mode & 0o777).toBe(0o755);
+  expect(readdirSync(join(dir, "a/b"))).toEqual(["new.txt"]);
+});
+
+test("what can't be done is said in words the model can use", async () => {
+  const { url, workspaceOf } = await startServer(out);
+  const { turn } = await run(url, undefined, ["ls", {}]);
+  const dir = workspaceOf(turn.sessionId);
+  writeFileSync(join(dir, "data.bin"), Buffer.from([0, 1, 2, 255]));
+  writeFileSync(join(dir, "latin1.txt"), Buffer.from([0x66, 0xfc, 0x72]));
+  writeFileSync(join(dir, "dos.txt"), "a\r\nb\r\n");
+  writeFileSync(join(dir, "big.txt"), "x".repeat(11 * 1024 * 1024));
+  writeFileSync(join(dir, "dot.png"), Buffer.from("89504e470d0a1a0a00000000", "hex"));
+  const cases: readonly (readonly [string, unknown, string])[] = [
+    ["read", { path: "none.txt" }, 'no file "none.txt"'],
+    ["read", { path: "src" }, "is a folder"],
+    ["read", { path: "data.bin" }, "is not text"],
+    ["read", { path: "latin1.txt" }, "is not text"],
+    ["read", { path: "big.txt" }, "Search it with grep"],
+    ["read", { path: "notes.md", offset: 99 }, "no line 99"],
+    ["read", {}, "path: is required"],
+    ["read", { path: 1 }, "path: must be a text"],
+    ["read", { path: "notes.md", lines: 3 }, "lines: is not known"],
+    ["read", { path: "notes.md", limit: 0 }, "limit: must be a whole number from 1"],
+    ["write", { path: "src", text: "x" }, "is a folder"],
+    ["write", { path: "notes.md/x", text: "x" }, "is a file, not a folder"],
+    ["write", { path: "later/", text: "x" }, "names a folder"],
+    ["write", { path: "a".repeat(300), text: "x" }, "too long"],
+    ["edit", { path: "dos.txt", old: "a\nb", new: "x" }, "\\r\\n"],
+    ["edit", { path: "notes.md", old: "# Notes One", new: "x" }, "other white space"],
+    ["edit", { path: "notes.md", old: "absent", new: "x" }, "does not stand"],
+    ["edit", { path: "data.bin", old: "a", new: "x" }, "can't be edited"],
+    ["ls", { path: "none" }, 'no folder "none"'],
+    ["ls", { path: "notes.md" }, "is a file"],
+    ["glob", { pattern: "{a" }, "without its }"],
+    ["grep", { pattern: "(" }, "no regular expression"],
+    ["grep", { pattern: "x", path: "none" }, 'nothing at "none"'],
+  ];
+  const answered = await run(url, turn, ...cases.map(([name, input]) => [name, input] as const));
+  expect(answered.results.map((result, at) => [cases[at], result.isError, messageOf(result)])).toEqual(
+    cases.map((each) => [each, true, expect.stringContaining(each[2])]),
+  );
+  const picture = await run(url, answered.turn, ["read", { path: "dot.png" }]);
+  expect(picture.results[0]).toEqual({
+    isError: false,
+    output: { content: [{ type: "image", data: "iVBORw0KGgoAAAAA", mimeType: "image/png" }] },
+  });
+});
+
+test("no path leads out: up, absolute, through links, through links swapped in at write time", async () => {
+  const { url, workspaceOf } = await startServer(out);
+  const { turn } = await run(url, undefined, ["ls", {}]);
+  const dir = workspaceOf(turn.sessionId);
+  const outside = makeFolder();
+  writeFileSync(join(outside, "secret.txt"), "secret\n");
+  symlinkSync(outside, join(dir, "door"));
+  symlinkSync(join(outside, "secret.txt"), join(dir, "window.txt"));
+  symlinkSync(join(outside, "new.txt"), join(dir, "trap.txt"));
+  symlinkSync("src", join(dir, "inner"));
+  const paths = [
+    "../x",
+    "src/../../x",
+    outside,
+    "/etc/passwd",
+    "door/secret.txt",
+    "door/../../x",
+    "window.txt",
+    "inner/../../x",
+  ];
+  const attacks = paths.flatMap((path): (readonly [string, unknown])[] => [
+    ["read", { path }],
+    ["write", { path, text: "escaped" }],
+    ["edit", { path, old: "secret", new: "escaped" }],
+    ["ls", { path }],
+    ["glob", { pattern: "*", path }],
+    ["grep", { pattern: "secret", path }],
+  ]);
+  const answered = await run(
+    url,
+    turn,
+    ...attacks,
+    ["write", { path: "trap.txt", text: "x" }],
+    ["write", { path: "door/deep/x.txt", text: "x" }],
+  );
+  for (const [at, result] of answered.results.entries()) {
+    expect([attacks[at], result.isError]).toEqual([attacks[at], true]);
+    expect(JSON.stringify(result.output)).not.toContain("secret\\n");
+  }
+  const found = await run(
+    url,
+    answered.turn,
+    ["grep", { pattern: "secret" }],
+    ["glob", { pattern: "*.txt" }],
+    ["read", { path: "inner/one.ts" }],
+  );
+  expect(found.results[0]?.output).toEqual({ matches: [] });
+  expect(found.results[1]?.output).toEqual({ files: [] });
+  expect(found.results[2]?.isError).toBe(false);
+  expect(readdirSync(outside)).toEqual(["secret.txt"]);
+  expect(readFileSync(join(outside, "secret.txt"), "utf8")).toBe("secret\n");
+});
+
+test("a folder that turns into a link while files are written never lets one out", async () => {
+  const { url, workspaceOf } = await startServer(out);
+  const { turn } = await run(url, undefined, ["write", { path: "spin/a.txt", text: "a" }]);
+  const dir = workspaceOf(turn.sessionId);
+  const outside = makeFolder();
+  // A process of the agent's swaps the folder for a link and back as fast as it can.
+  const swap = `while :; do mv spin kept; ln -s ${outside} spin; rm spin; mv kept spin; done`;
+  const writes = Array.from({ length: 150 }, (_, n) => ["write", { path: `spin/${n}.txt`, text: "x" }] as const);
+  const reads = Array.from({ length: 50 }, (_, n) => ["read", { path: `spin/${n}.txt` }] as const);
+  const answered = await run(url, turn, ["shell", { command: swap, timeoutSeconds: 3 }], ...writes, ...reads);
+  expect(answered.results.length).toBe(201);
+  expect(existsSync(dir)).toBe(true);
+  expect(readdirSync(outside)).toEqual([]);
+});
+
+test("shell: exit code and streams, no secrets, no input, limits, whole group ended with the turn", async () => {
+  const { url, workspaceOf } = await startServer(out, { env: { ACME_TOKEN: "hunter2", BDK_BEARER_TOKEN: "hunter3" } });
+  const headers = { authorization: "Bearer hunter3" };
+  const started = await call(`${url}/v1/session`, {
+    headers,
+    body: {
+      message: [
+        line("shell", { command: "pwd; echo wrong >&2; exit 3" }),
+        line("shell", { command: "env" }),
+        line("shell", { command: "cat; echo read" }),
+        line("shell", { command: "head -c 200000 /dev/zero | tr '\\0' x" }),
+        line("shell", { command: "sleep 60", timeoutSeconds: 1 }),
+        line("shell", { command: "(sleep 60; touch late) & echo started" }),
+      ].join("\n"),
+    },
+  });
+  const sessionId = String(started.body.sessionId);
+  const events = await followUntil(url, sessionId, isWaiting, { headers });
+  const [codes, env, input, big, slow, left] = results(events);
+  const dir = workspaceOf(sessionId);
+  expect(codes).toEqual({ isError: false, output: { exitCode: 3, stdout: `${dir}\n`, stderr: "wrong\n" } });
+  expect(JSON.stringify(env)).not.toMatch(/hunter|ACME|BDK_|XDG/);
+  expect(JSON.stringify(env)).toContain(`HOME=${dir}`);
+  expect(input?.output).toMatchObject({ exitCode: 0, stdout: "read\n" });
+  expect((big?.output as { stdout: string } | undefined)?.stdout).toMatch(
+    /^x{15000}\n… 170000 bytes left out …\nx{15000}$/,
+  );
+  expect(slow).toMatchObject({ isError: true, output: { message: expect.stringContaining("within 1 s") } });
+  expect(left?.output).toMatchObject({ stdout: "started\n" });
+});
+
+test("stopping a turn ends the command and all that it started", async () => {
+  const { url, workspaceOf } = await startServer(out);
+  const message = line("shell", { command: "echo $$ > pid; (echo $$ > /dev/null; sleep 300) & sleep 300" });
+  const { sessionId } = await startSession(url, { message });
+  await followUntil(url, sessionId, nth("actions.requested", 1));
+  const file = join(workspaceOf(sessionId), "pid");
+  await expect.poll(() => existsSync(file) && readFileSync(file, "utf8").trim() !== "", { timeout: 10_000 }).toBe(true);
+  const pid = Number(readFileSync(file, "utf8"));
+  expect((await call(`${url}/v1/session/${sessionId}/stop`, { method: "POST" })).body).toMatchObject({ stopped: true });
+  const events = await followUntil(url, sessionId, isWaiting);
+  expect(only(events, "turn.failed")[0]?.data).toMatchObject({ status: "cancelled" });
+  const groupIsGone = () => {
+    try {
+      process.kill(-pid, 0);
+      return false;
+    } catch {
+      return true; // nobody of the group is left
+    }
+  };
+  await expect.poll(groupIsGone, { timeout: 10_000 }).toBe(true);
+});
+
+test("a pattern that never ends, and a hostile glob, cost the call and not the server", async () => {
+  const { url } = await startServer(out);
+  const { turn } = await run(url, undefined, ["write", { path: "a.txt", text: `${"a".repeat(200)}b` }]);
+  const answered = await run(
+    url,
+    turn,
+    ["grep", { pattern: "(a+)+$" }],
+    ["glob", { pattern: `${"*a".repeat(200)}*b*` }],
+    ["glob", { pattern: "{a,b}".repeat(20) }],
+  );
+  expect(messageOf(answered.results[0] ?? { output: undefined })).toContain("takes too long");
+  expect(answered.results[1]?.isError).toBe(false);
+  expect(messageOf(answered.results[2] ?? { output: undefined })).toContain("alternatives");
+  expect((await call(`${url}/v1/health`)).status).toBe(200);
+});
+
+test("a dry run reads, and stubs write, edit and shell", async () => {
+  const { url, workspaceOf } = await startServer(out);
+  const message = [
+    line("read", { path: "notes.md" }),
+    line("write", { path: "x.txt", text: "x" }),
+    line("edit", { path: "notes.md", old: "One", new: "Two" }),
+    line("shell", { command: "touch y.txt" }),
+  ].join("\n");
+  const { sessionId, events } = await converse(url, message, { dryRun: true });
+  expect(
+    only(events, "action.result")
+      .map(({ data }) => [data.toolName, data.isError, data.stubbed ?? false])
+      .sort(),
+  ).toEqual([
+    ["edit", false, true],
+    ["read", false, false],
+    ["shell", false, true],
+    ["write", false, true],
+  ]);
+  const dir = workspaceOf(sessionId);
+  expect(readdirSync(dir).sort()).toEqual(["notes.md", "src"]);
+  expect(readFileSync(join(dir, "notes.md"), "utf8")).toContain("One here");
+});
+
+test("built-in tools are the model's alone, and a session that uses none has no workspace", async () => {
+  const { url, workspaceOf, home } = await startServer(out);
+  const { sessionId } = await converse(url, "hello");
+  expect(existsSync(workspaceOf(sessionId))).toBe(false);
+  expect(existsSync(join(home, "cache"))).toBe(false);
+  for (const name of ["read", "shell", "task"]) {
+    expect((await call(`${url}/v1/tools/${name}`, { body: { input: {} } })).status).toBe(404);
+  }
+  expect((await call(`${url}/v1/tools`)).body).toMatchObject({ tools: [] });
+});
+
+/** What the offline model says it can call. */
+async function offered(server: Server): Promise<string> {
+  const { events } = await converse(server.url, "what can you do?");
+  return only(events, "message.completed")[0]?.data.text.split("\n").at(-1) ?? "";
+}
+
+test.each([
+  ["left out: all but shell", {}, "read, write, edit, ls, glob, grep."],
+  ["a list", { "bot/agent.ts": agentOf('tools: ["grep", "read", "mcp"]') }, "read, grep."],
+  ["an empty list", { "bot/agent.ts": agentOf("tools: []") }, "This agent has no tools to call."],
+  [
+    "the sandbox brings shell",
+    { "bot/agent.ts": agentOf("local: { sandbox: true }") },
+    "read, write, edit, ls, glob, grep, shell.",
+  ],
+  [
+    "a tool of the project's own wins",
+    {
+      "bot/agent.ts": agentOf('tools: ["read", "ls"]'),
+      "bot/tools/read.ts": `import { defineTool } from "@cursor/bdk/tools";\nexport default defineTool({ description: "Mine.", execute: () => "mine" });\n`,
+    },
+    "read, ls.",
+  ],
+])("allowlist, %s", async (name, files, expected) => {
+  const server = await startServer(await buildProject(files));
+  expect(await offered(server)).toContain(expected);
+  if (!name.startsWith("a tool")) return;
+  const { results: answered } = await run(server.url, undefined, ["read", {}]);
+  expect(answered[0]?.output).toBe("mine");
+});
+
+const sandboxed = { "bot/agent.ts": agentOf('tools: ["shell", "read"], local: { sandbox: true }') };
+
+test("the sandbox: the workspace and no network, nothing else to see or write", async () => {
+  const { url, workspaceOf } = await startServer(await buildProject(sandboxed), { env: { ACME_TOKEN: "hunter2" } });
+  const secret = join(makeFolder(), "secret.txt");
+  writeFileSync(secret, "secret");
+  const { turn, results: answered } = await run(
+    url,
+    undefined,
+    ["shell", { command: "echo in > made.txt; pwd" }],
+    ["shell", { command: `cat ${secret}; ls ${join(secret, "..")}` }],
+    [
+      "shell",
+      { command: `(exec 3<>/dev/tcp/127.0.0.1/${new URL(url).port}) 2>&1; cat /proc/net/dev; ls /etc; ls /home /root` },
+    ],
+    ["shell", { command: "cat /proc/*/environ | tr '\\0' '\\n'" }],
+    ["shell", { command: "touch /usr/x; touch /x && rm /x" }],
+  );
+  const dir = workspaceOf(turn.sessionId);
+  const said = answered.map(({ output }) => output as { exitCode: number; stdout: string; stderr: string });
+  expect(said[0]).toMatchObject({ exitCode: 0, stdout: `${dir}\n` });
+  expect(readFileSync(join(dir, "made.txt"), "utf8")).toBe("in\n");
+  expect(said[1]?.stdout).toBe("");
+  expect(said[2]?.stdout).not.toMatch(/eth0|passwd|shadow/);
+  expect(said[3]?.stdout).not.toContain("hunter2");
+  expect(existsSync("/usr/x")).toBe(false);
+});
+
+test("the sandbox where it can't be had: a clear failure, never a run without it", async () => {
+  const bundle = await buildProject(sandboxed);
+  const without = await startServer(bundle, { env: { PATH: "/nowhere" } });
+  const absent = await run(without.url, undefined, ["shell", { command: "touch x" }]);
+  expect(absent.results[0]).toMatchObject({
+    isError: true,
+    output: { message: expect.stringContaining("apt-get install bubblewrap") },
+  });
+  expect(existsSync(join(without.workspaceOf(absent.turn.sessionId), "x"))).toBe(false);
+
+  const folder = makeFolder();
+  mkdirSync(join(folder, "bin"));
+  writeFileSync(join(folder, "bin/bwrap"), "#!/bin/sh\necho 'No permissions to create a new namespace' >&2\nexit 1\n", {
+    mode: 0o755,
+  });
+  const forbidden = await startServer(bundle, { env: { PATH: join(folder, "bin") } });
+  const refused = await run(forbidden.url, undefined, ["shell", { command: "touch x" }]);
+  expect(messageOf(refused.results[0] ?? { output: undefined })).toContain("No permissions to create a new namespace");
+});
