@@ -78,9 +78,21 @@ function watchedPaths(root: string, tree: ProjectTree, evaluated: Evaluated | un
   const agents = tree.agents.flatMap(({ dir, base }) =>
     [base, "evals", "package.json", "tsconfig.json"].map((name) => path.join(root, dir, name)),
   );
+  // Extensions that are developed beside the project: also their prose and files that are not there yet.
+  const mounted = tree.agents
+    .flatMap(({ mounts }) => mounts.flatMap(({ module }) => (module === undefined ? [] : path.dirname(module))))
+    .filter((folder) => !folder.includes("node_modules/"))
+    .map((folder) => path.join(root, folder));
   const own = linkedInputs(evaluated).filter((file) => !file.includes(`${path.sep}node_modules${path.sep}`));
   return [
-    ...new Set([root, path.join(root, "package.json"), path.join(root, "tsconfig.json"), ...agents, ...own]),
+    ...new Set([
+      root,
+      path.join(root, "package.json"),
+      path.join(root, "tsconfig.json"),
+      ...agents,
+      ...mounted,
+      ...own,
+    ]),
   ].sort();
 }
 

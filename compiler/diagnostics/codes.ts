@@ -53,6 +53,7 @@ export const codes = {
   pluginPathComputed: { code: "BDK1113", severity: "error", title: "The plugin's path is computed" },
   notAnExtension: { code: "BDK1201", severity: "error", title: "The mounted package is no extension" },
   extensionContract: { code: "BDK1202", severity: "error", title: "The extension was built for another contract" },
+  mountUnknown: { code: "BDK1203", severity: "error", title: "What a mount stands for can't be told from its text" },
   syntaxError: { code: "BDK2001", severity: "error", title: "Syntax error" },
   missingImport: { code: "BDK2002", severity: "error", title: "An import leads nowhere" },
   noDefaultExport: { code: "BDK2003", severity: "error", title: "The file has no default export" },

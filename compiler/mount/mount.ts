@@ -1,6 +1,6 @@
 import type { AnalysisCache } from "../analyze/definition.js";
 import { compareBytes } from "../bytes.js";
-import { type Diagnostic, diagnostic, inOrder, type Result } from "../diagnostics/diagnostic.js";
+import { type Diagnostic, diagnostic, inOrder, type Result, type Span } from "../diagnostics/diagnostic.js";
 import { separator } from "../scan/names.js";
 import type { AgentTree, Entry, ProjectTree, TreeMount } from "../scan/tree.js";
 import { slotOf } from "../slots.js";
@@ -8,7 +8,7 @@ import type { ProjectSource } from "../source.js";
 import { type Mounted, mountModule } from "./extension.js";
 import { createGround, type Ground, type ResolveModule } from "./ground.js";
 import { mountPlugin } from "./plugin.js";
-import { readTarget } from "./target.js";
+import { type MountTarget, readTarget } from "./target.js";
 
 /**
  * Between scan and analysis: finds what each mount of a project stands for, and adds its entries as a further layer.
@@ -50,15 +50,29 @@ async function mountAll(agent: AgentTree, ground: Ground): Promise<Result<AgentT
 async function mountOne({ name: namespace, file }: Entry, agent: AgentTree, ground: Ground): Promise<Mounted> {
   const own = { namespace, file };
   const facts = await ground.readFacts(file);
-  const target = facts === undefined ? ({ form: "unknown" } as const) : readTarget(file, facts);
+  const target: MountTarget = facts === undefined ? { form: "unknown" } : readTarget(file, facts);
   switch (target.form) {
     case "module":
       return mountModule(own, target, agent.dir, ground);
     case "plugin":
       return mountPlugin(own, target, agent.dir, overlaidServers(agent, namespace), ground);
-    default:
-      return { mount: { ...own, form: target.form }, entries: [], diagnostics: [] };
+    case "inline":
+      return { mount: { ...own, form: "inline" }, entries: [], diagnostics: [] };
+    case "unknown":
+      return { mount: { ...own, form: "unknown" }, entries: [], diagnostics: unknownMount(file, target.at) };
   }
+}
+
+/** Nothing of it would be mounted, and nobody would know why. */
+function unknownMount(file: string, at: Span | undefined): readonly Diagnostic[] {
+  if (at === undefined) return [];
+  return [
+    diagnostic("mountUnknown", {
+      message: `what ${file} mounts can't be told from its text`,
+      at,
+      help: 'call what you import from the package in the export itself: `export default ci({ … })`, or `export { default } from "@acme/ci"`',
+    }),
+  ];
 }
 
 function overlaidServers({ entries }: AgentTree, namespace: string): ReadonlySet<string> {

@@ -8,7 +8,8 @@ export type MountTarget =
   | { readonly form: "module"; readonly specifier: string; readonly name: string; readonly at: Span }
   | PluginTarget
   | { readonly form: "inline" }
-  | { readonly form: "unknown" };
+  /** `at`: there is a default export, and only running it would tell. */
+  | { readonly form: "unknown"; readonly at?: Span };
 
 /** `cursorPlugin({ path, variables })`. */
 export interface PluginTarget {
@@ -30,7 +31,10 @@ export function readTarget(file: string, { exported, reexports = [] }: ModuleFac
     return { form: "module", specifier: callee.from, name: callee.name, at: spanOf(file, callee.place) };
   }
   const bare = reexports.find(({ name }) => name === "default");
-  if (bare === undefined) return { form: "unknown" };
+  if (bare === undefined) {
+    const isHidden = exported?.form === "opaque" || (exported?.form === "call" && callee?.undeclared !== true);
+    return { form: "unknown", ...(isHidden && exported !== undefined ? { at: spanOf(file, exported.place) } : {}) };
+  }
   return { form: "module", specifier: bare.from, name: bare.imported, at: spanOf(file, bare.place) };
 }
 
