@@ -2,7 +2,18 @@
 import fastify from "fastify";
 import { z } from "zod";
 
-const input = z.object({ text: z.string(), count: z.number().int().default(1) });
+const options = z.object({
+  upper: z.boolean().default(false),
+  tags: z
+    .array(z.enum(["red", "green", "blue"]))
+    .max(5)
+    .optional(),
+});
+const input = z.object({
+  text: z.string().min(1),
+  count: z.number().int().min(1).max(100).default(1),
+  options: options.optional(),
+});
 const body = z.object({ input });
 const app = fastify();
 app.post("/v1/tools/:name", (request, reply) => {

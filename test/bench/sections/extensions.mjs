@@ -1,8 +1,9 @@
 // What mounting costs: a project of many extensions against one that has as many tools of its own.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { generateProject, writeTo, writeTool } from "./generate.mjs";
-import { median } from "./measure.mjs";
+import { generateProject, writeTo, writeTool } from "../generate.mjs";
+import { median } from "../measure.mjs";
+import { build, row, work } from "../workbench.mjs";
 
 const [packages, toolsEach] = [20, 10];
 
@@ -42,7 +43,7 @@ export const echo = (text: string, count: number): string => text.repeat(count *
 `;
 
 /** CPU seconds of a cold build of either, measured in turns since machines are noisy. */
-export async function benchExtensions({ work, build, row }) {
+export async function extensions() {
   const [own, mounted] = [join(work, "own-tools"), join(work, "mounted-tools")];
   generateProject(own, { tools: packages * toolsEach });
   // Both keep their cache in node_modules then, from where it is taken away before each build.
