@@ -12,6 +12,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { lazyCrypto, leanFastify } from "./lean.mjs";
+import { leanPrices } from "./prices.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
@@ -58,6 +59,7 @@ const sections = {
   "model-openai": "runtime/harness/models/openai.ts",
   "model-anthropic": "runtime/harness/models/anthropic.ts",
   "model-openai-compatible": "runtime/harness/models/openai-compatible.ts",
+  prices: "runtime/harness/models/prices.ts",
   "json-schema": "runtime/tools/json-schema.ts",
   workspace: "runtime/workspace/tools/index.ts",
 };
@@ -95,6 +97,7 @@ async function buildCli(entries) {
     outbase: "cli",
     outdir: "dist/cli",
     packages: "external",
+    plugins: [leanPrices],
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
   });
@@ -137,7 +140,7 @@ async function buildWrapped(name, entries) {
     ...wrappedOptions,
     entryPoints: entries,
     outfile: `dist/runtime/${name}.js`,
-    plugins: [...wrappedOptions.plugins, englishOnly],
+    plugins: [...wrappedOptions.plugins, leanPrices, englishOnly],
   });
   return write(result);
 }
@@ -207,6 +210,7 @@ async function fingerprint(entries, inputs) {
   for (const file of [
     "scripts/build.mjs",
     "scripts/lean.mjs",
+    "scripts/prices.mjs",
     "package.json",
     "package-lock.json",
     "tsconfig.json",

@@ -7,11 +7,14 @@ export default async function setup(): Promise<void> {
       "authoring",
       "evaluate",
       "core",
+      "loader",
       "model-xai",
       "model-openai",
       "model-anthropic",
       "model-openai-compatible",
+      "prices",
       "json-schema",
+      "workspace",
     ],
   });
 }

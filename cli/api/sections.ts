@@ -6,6 +6,7 @@ export const allSections: Sections = {
   "model-openai": () => import("../../runtime/harness/models/openai.js"),
   "model-anthropic": () => import("../../runtime/harness/models/anthropic.js"),
   "model-openai-compatible": () => import("../../runtime/harness/models/openai-compatible.js"),
+  prices: () => import("../../runtime/harness/models/prices.js"),
   "json-schema": () => import("../../runtime/tools/json-schema.js"),
   workspace: () => import("../../runtime/workspace/tools/index.js"),
 };

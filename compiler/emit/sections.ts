@@ -7,7 +7,7 @@ import { type Diagnostic, diagnostic, type Result } from "../diagnostics/diagnos
 const models = ["model-xai", "model-openai", "model-anthropic", "model-openai-compatible"] as const;
 
 /** Every optional part there is. */
-export const sectionNames: readonly SectionName[] = [...models, "json-schema", "workspace"];
+export const sectionNames: readonly SectionName[] = [...models, "prices", "json-schema", "workspace"];
 
 /** Sections in the table's order: those the manifest's models and schemas need, and those asked for by name. */
 export function neededSections(manifest: Manifest, include: readonly string[]): Result<readonly SectionName[]> {
@@ -18,6 +18,8 @@ export function neededSections(manifest: Manifest, include: readonly string[]): 
     if (found !== undefined) needed.add(found);
     else diagnostics.push(unknownSection(name));
   }
+  // Whoever asks a provider wants to know what it costs.
+  if (models.some((name) => needed.has(name))) needed.add("prices");
   return { value: sectionNames.filter((name) => needed.has(name)), diagnostics };
 }
 

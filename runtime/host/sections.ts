@@ -7,6 +7,7 @@ export type SectionName =
   | "model-openai"
   | "model-anthropic"
   | "model-openai-compatible"
+  | "prices"
   | "json-schema"
   | "workspace";
 

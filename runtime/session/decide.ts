@@ -114,7 +114,8 @@ function resolve(state: SessionState, command: Command & { readonly do: "resolve
 }
 
 function complete(turn: TurnState, result: JsonValue | undefined = turn.reply): Draft {
-  const cost = turn.costUsd === undefined ? undefined : { totalUsd: turn.costUsd, model: turn.model };
+  const { model, costUsd, isUnpriced = false } = turn;
+  const cost = costUsd === undefined || isUnpriced ? undefined : { totalUsd: costUsd, model };
   return {
     type: "turn.completed",
     turnId: turn.id,

@@ -73,7 +73,7 @@ export interface SessionEventData {
     readonly durationMs: number;
     readonly finishReason: FinishReason;
     readonly usage?: Usage;
-    /** What the provider charged for this step, in US dollars, when it says so. */
+    /** What the step cost in US dollars: as the provider charged, else by the price list. Absent: no price is known. */
     readonly costUsd?: number;
     /** Opaque provider state that travels back to the model with this step's message. */
     readonly provider?: JsonValue;

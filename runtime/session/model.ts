@@ -56,7 +56,7 @@ export type StepPart =
       readonly type: "finish";
       readonly reason: FinishReason;
       readonly usage?: Usage;
-      /** The provider's own charge, when it reports one. */
+      /** US dollars: the provider's own charge when it reports one, else the list price where there is one. */
       readonly costUsd?: number;
       readonly provider?: JsonValue;
     };

@@ -1,5 +1,13 @@
 import type { SessionEvent } from "./event.js";
-import { addUsage, type CallState, newThread, type SessionState, type Thread, type TurnState } from "./state.js";
+import {
+  addUsage,
+  type CallState,
+  freeModel,
+  newThread,
+  type SessionState,
+  type Thread,
+  type TurnState,
+} from "./state.js";
 
 /**
  * Folds one event into the state. Pure and total: an event that fits nothing (a late result) only moves the index on.
@@ -198,10 +206,17 @@ function asRequested(call: SessionEvent<"actions.requested">["data"]["calls"][nu
   return { callId: call.callId, toolName: call.toolName, args: call.args ?? {}, phase: "requested" };
 }
 
-function bill(thread: Thread, data: SessionEvent<"step.completed">["data"]): Pick<Thread, "usage" | "costUsd"> {
+function bill(thread: Thread, data: SessionEvent<"step.completed">["data"]): Partial<Thread> {
   const usage = addUsage(thread.usage, data.usage);
   const cost = data.costUsd === undefined ? thread.costUsd : (thread.costUsd ?? 0) + data.costUsd;
-  return { ...(usage === undefined ? {} : { usage }), ...(cost === undefined ? {} : { costUsd: cost }) };
+  const isFree = "model" in thread && thread.model === freeModel;
+  const isMissing = data.usage !== undefined && data.costUsd === undefined && !isFree;
+  const isUnpriced = thread.isUnpriced === true || isMissing;
+  return {
+    ...(usage === undefined ? {} : { usage }),
+    ...(cost === undefined ? {} : { costUsd: cost }),
+    ...(isUnpriced ? { isUnpriced } : {}),
+  };
 }
 
 function move<T extends Thread>(thread: T, callId: string, change: () => Partial<CallState>): T {

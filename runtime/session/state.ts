@@ -28,6 +28,8 @@ export interface Thread {
   /** Of a turn: its subagents' included. */
   readonly usage?: Usage;
   readonly costUsd?: number;
+  /** A step's price is not known, so that the sum is none of the whole. */
+  readonly isUnpriced?: boolean;
 }
 
 /** A thread before its first step. */
@@ -117,6 +119,9 @@ export function isParked(turn: TurnState, call: CallState): boolean {
   const open = child.stepping ? [] : openCalls(child);
   return open.length > 0 && open.every(({ phase }) => phase === "parked");
 }
+
+/** The model without a provider: its steps cost nothing, so that no price of theirs is ever missing. */
+export const freeModel = "offline";
 
 /** Adds token counts; either may be missing. */
 export function addUsage(left: Usage | undefined, right: Usage | undefined): Usage | undefined {

@@ -14,7 +14,7 @@ import { plan } from "../../runtime/session/plan.js";
 import { reduce } from "../../runtime/session/reduce.js";
 import { allOpenCalls, initialState, type SessionState } from "../../runtime/session/state.js";
 import { createConversation } from "../../runtime/session/views/conversation.js";
-import { foldCost, noCost } from "../../runtime/session/views/cost.js";
+import { createCostView } from "../../runtime/session/views/cost.js";
 import { toRow } from "../../runtime/session/views/summary.js";
 import { planWork, type Work } from "../../runtime/session/work.js";
 
@@ -230,12 +230,17 @@ test("tokens and cost of turns add up to the session's", () => {
   fc.assert(
     fc.property(histories, ({ mode, choices }) => {
       const { events } = play(mode, choices);
-      const view = events.reduce(foldCost, noCost);
-      const sum = view.turns.reduce((total, { usage }) => total + (usage?.outputTokens ?? 0), 0);
-      expect(view.total.usage?.outputTokens ?? 0).toBe(sum);
-      expect(view.total.costUsd ?? 0).toBeCloseTo(
-        view.turns.reduce((total, { cost }) => total + (cost?.totalUsd ?? 0), 0),
-      );
+      const view = createCostView();
+      for (const event of events) view.apply(event);
+      const { turns, total } = view.result();
+      expect(total.usage.outputTokens).toBe(turns.reduce((sum, { usage }) => sum + usage.outputTokens, 0));
+      expect(total.cost?.totalUsd ?? 0).toBeCloseTo(turns.reduce((sum, { cost }) => sum + (cost?.totalUsd ?? 0), 0));
+      for (const event of events) {
+        if (event.type !== "turn.completed") continue;
+        const turn = turns.find(({ turnId }) => turnId === event.turnId);
+        expect(turn?.usage).toMatchObject(event.data.usage ?? {});
+        expect(turn?.cost).toEqual(event.data.cost);
+      }
     }),
     { numRuns: 100 },
   );

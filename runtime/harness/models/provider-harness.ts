@@ -55,7 +55,7 @@ async function* runOnce(dialect: ProviderDialect, request: StepRequest): AsyncGe
   );
   const reader = stream.getReader();
   const recorder = createProviderStateRecorder(dialect.metadataKey);
-  let finish: StepPart | undefined;
+  let finish: Finish | undefined;
   let end: Extract<Salvage, { kind: "end" }> | undefined;
   try {
     for (;;) {
@@ -73,7 +73,17 @@ async function* runOnce(dialect: ProviderDialect, request: StepRequest): AsyncGe
     reader.cancel().catch(() => undefined);
   }
   if (finish === undefined) throw new Error("the stream ended before the model had finished");
-  yield finish;
+  yield await priced(finish, dialect.settings);
+}
+
+type Finish = Extract<StepPart, { type: "finish" }>;
+
+/** The step with its list price, unless the provider said what it charged. A price that can't be told fails nothing. */
+async function priced(finish: Finish, { price }: ProviderDialect["settings"]): Promise<Finish> {
+  const { usage, costUsd } = finish;
+  if (usage === undefined || costUsd !== undefined || price === undefined) return finish;
+  const listed = await price(usage).catch(() => undefined);
+  return listed === undefined ? finish : { ...finish, costUsd: listed };
 }
 
 function toStepPart(

@@ -3,6 +3,7 @@ import type { Sections } from "../../host/sections.js";
 import type { Harness, HarnessResolver } from "../harness.js";
 import { createOfflineHarness } from "../offline/offline.js";
 import { type ModelName, parseModelId, providers } from "./model-id.js";
+import type { PricesSection } from "./prices.js";
 import type { ModelSection } from "./section.js";
 
 export interface HarnessResolverOptions {
@@ -34,6 +35,12 @@ export function createHarnessResolver(options: HarnessResolverOptions): HarnessR
     return undefined;
   };
 
+  /** Loaded at the first step that a provider doesn't put a price on. */
+  const prices = async (): Promise<PricesSection | undefined> => {
+    const section: unknown = await sections.prices?.();
+    return isPricesSection(section) ? section : undefined;
+  };
+
   const create = async (name: ProviderModel): Promise<Harness> => {
     const facts = providers[name.provider];
     const section: unknown = await sections[facts.section]?.();
@@ -46,6 +53,7 @@ export function createHarnessResolver(options: HarnessResolverOptions): HarnessR
       baseUrl: (isUnset(baseUrl) ? (facts.baseUrl ?? "") : baseUrl).replace(/\/+$/, ""),
       keyVariable: facts.keyVariable,
       label: facts.label,
+      price: async (usage) => (await prices())?.priceOf(name.provider, name.modelId, usage),
       ...(!isUnset(apiKey) && { apiKey }),
     });
   };
@@ -78,6 +86,10 @@ function isModelSection(value: unknown): value is ModelSection {
   return (
     typeof value === "object" && value !== null && "createHarness" in value && typeof value.createHarness === "function"
   );
+}
+
+function isPricesSection(value: unknown): value is PricesSection {
+  return typeof value === "object" && value !== null && "priceOf" in value && typeof value.priceOf === "function";
 }
 
 function isUnset(value: string | undefined): value is undefined | "" {

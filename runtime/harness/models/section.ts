@@ -1,4 +1,5 @@
 import type { LanguageModelV3, LanguageModelV3CallOptions, SharedV3ProviderMetadata } from "@ai-sdk/provider";
+import type { Usage } from "../../session/event.js";
 import type { Harness, ModelSetting, StepRequest } from "../harness.js";
 import type { ModelParams } from "./params.js";
 import type { Salvage } from "./xai-drift.js";
@@ -14,6 +15,8 @@ export interface ProviderSettings {
   readonly keyVariable: string;
   /** As people call the provider. */
   readonly label: string;
+  /** List price of a step in US dollars, where the list has the model. */
+  readonly price?: (usage: Usage) => Promise<number | undefined>;
 }
 
 /** What each `models/<provider>.ts` exports: the whole contract of a model section. */
