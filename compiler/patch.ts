@@ -77,6 +77,8 @@ export async function createPatch(
     const kind = kinds.get(keyOf({ slug, id }));
     return kind === undefined ? [] : [{ slug, id, kind, needs: [] }];
   });
+  // What a package brings depends on the settings of its mount without importing it.
+  if (entries.some(({ kind }) => kind === "extension")) return undefined;
   return {
     code: linked?.code ?? { ...known.whole, text: "", map: "{}" },
     entries,
