@@ -29,7 +29,7 @@ export const leanPrices = {
   name: "lean-prices",
   setup(build) {
     build.onResolve({ filter: /^@pydantic\/genai-prices$/ }, () => ({
-      path: fileURLToPath(import.meta.resolve("@pydantic/genai-prices")),
+      path: fileURLToPath(new URL("../node_modules/@pydantic/genai-prices/dist/index.js", import.meta.url)),
       namespace: "lean-prices",
       sideEffects: false,
     }));
