@@ -10,6 +10,7 @@ import { evaluate } from "./evaluate/evaluate.js";
 import { checkTypes } from "./evaluate/types.js";
 import type { ProjectCode } from "./link/project-code.js";
 import { createManifest } from "./manifest/create.js";
+import { linkScripts } from "./manifest/scripts.js";
 import { mount } from "./mount/mount.js";
 import { createPatch, type Patch, type Patchable } from "./patch.js";
 import { resolve } from "./resolve/resolve.js";
@@ -22,7 +23,7 @@ export type { EntryOutcome, EvaluationEntry } from "./evaluate/protocol.js";
 export type { Patch } from "./patch.js";
 export type { ProjectCode };
 
-export type Phase = "scan" | "mount" | "analyze" | "resolve" | "evaluate" | "manifest" | "emit" | "types";
+export type Phase = "scan" | "mount" | "analyze" | "resolve" | "evaluate" | "scripts" | "manifest" | "emit" | "types";
 
 export interface CompileOptions {
   /**
@@ -107,14 +108,16 @@ function makeCompiler(dir: string, options: CompileOptions, incremental: boolean
         evaluate(surfaces, { ...workshop, root, environment, timeoutMs, faulty: faultyDefinitions(surfaces, found) }),
       );
       if (evaluated === undefined || finish.hasErrors()) return finish(tree, { surfaces, evaluated });
+      const scripts = await phase("scripts", () => linkScripts(surfaces, evaluated, root));
+      if (finish.hasErrors()) return finish(tree, { surfaces, evaluated });
       const created = await phase("manifest", () => ({
-        value: createManifest(surfaces, evaluated, source),
+        value: createManifest(surfaces, evaluated, source, scripts),
         diagnostics: [],
       }));
       const { manifest, blobs } = created;
       if (until === "manifest") return finish(tree, { surfaces, evaluated, manifest });
       const { code } = evaluated.linked;
-      patchables.set(code, { surfaces, evaluated, whole: code, patches: new Map() });
+      patchables.set(code, { surfaces, evaluated, scripts, whole: code, patches: new Map() });
       const bundle = { manifest, project: code, blobs };
       const files = until === "project" ? [] : await phase("emit", () => emit({ ...bundle, include }));
       return finish(tree, { surfaces, evaluated, manifest, bundle: { ...bundle, files } });

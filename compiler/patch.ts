@@ -13,6 +13,7 @@ import type { CompileOptions, CompileResult } from "./index.js";
 import type { PatchBase } from "./link/patch.js";
 import type { ProjectCode } from "./link/project-code.js";
 import { createManifest } from "./manifest/create.js";
+import type { Scripts } from "./manifest/scripts.js";
 import { mount } from "./mount/mount.js";
 import { resolve } from "./resolve/resolve.js";
 import type { Surface } from "./resolve/surface.js";
@@ -34,6 +35,8 @@ export interface Patch {
 export interface Patchable {
   readonly surfaces: readonly Surface[];
   readonly evaluated: Evaluated;
+  /** Of agent tools, as they were linked last: the whole build behind a patch links them anew. */
+  readonly scripts: Scripts;
   /** The code that was linked as a whole. */
   readonly whole: ProjectCode;
   /** Texts of the patches on it, by the modules that each of them touches. */
@@ -98,8 +101,8 @@ export async function createPatch(
         linked: { ...known.evaluated.linked, code, base: linked?.base ?? base },
         facts: (slug, id) => facts.get(keyOf({ slug, id })) ?? known.evaluated.facts(slug, id),
       };
-      const { manifest, blobs } = createManifest(surfaces, evaluated, source);
-      patchables.set(code, { surfaces, evaluated, whole: known.whole, patches });
+      const { manifest, blobs } = createManifest(surfaces, evaluated, source, known.scripts);
+      patchables.set(code, { surfaces, evaluated, scripts: known.scripts, whole: known.whole, patches });
       const earlier = last.diagnostics.filter((each) => {
         const file = primarySpan(each)?.file;
         return laterPhases.test(each.code) && (file === undefined || linked?.touched.has(file) !== true);

@@ -70,6 +70,10 @@ const parts = {
   authoring: { entries: await list("runtime/authoring", ".ts"), build: buildAuthoring },
   evaluate: { entries: ["compiler/evaluate/child.ts"], build: buildEvaluate },
   core: { entries: ["runtime/host/start.ts"], build: (entries) => buildWrapped("core", entries) },
+  "agent-tool": {
+    entries: ["runtime/workspace/script/start.ts"],
+    build: (entries) => buildWrapped("agent-tool", entries),
+  },
   loader: { entries: ["runtime/host/code-loader.ts"], build: (entries) => buildWrapped("loader", entries) },
   ...Object.fromEntries(
     Object.entries(sections).map(([name, file]) => [

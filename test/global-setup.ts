@@ -15,6 +15,7 @@ export default async function setup(): Promise<void> {
       "prices",
       "json-schema",
       "workspace",
+      "agent-tool",
     ],
   });
 }

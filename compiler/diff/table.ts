@@ -20,7 +20,7 @@ import { auth, lacksAuth } from "./rules/auth.js";
 import { builtins, offered } from "./rules/builtins.js";
 import { effect } from "./rules/effect.js";
 import { execution, timeout, validation } from "./rules/execution.js";
-import { contents, files, size } from "./rules/files.js";
+import { contents, files, script, size } from "./rules/files.js";
 import { parts, wholeText } from "./rules/instructions.js";
 import { local } from "./rules/local.js";
 import { model } from "./rules/model.js";
@@ -50,6 +50,7 @@ export const entryKinds: readonly EntryComparer[] = [
       validates: validation,
       inputSchema: schema("input"),
       outputSchema: schema("output"),
+      script,
     },
     added: (tool) => ["compatible", `${tool.effect} tool${tool.needsApproval ? " with approval" : ""}`],
     removed: () => "breaking",

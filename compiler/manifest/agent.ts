@@ -23,6 +23,7 @@ import type { Surface, SurfaceEntry } from "../resolve/surface.js";
 import type { Kind } from "../slots.js";
 import type { FileStore } from "./files.js";
 import { originOf, standing } from "./origin.js";
+import type { Scripts } from "./scripts.js";
 import { unreadFacts } from "./unread.js";
 
 /** The model of an agent that names none. */
@@ -37,7 +38,7 @@ export const defaultModel: ModelSetting = {
 type Text = Dynamic<string>;
 
 /** @param evaluated Facts of definitions in code; they have been checked in the child, field by field. */
-export function createAgent(surface: Surface, evaluated: Evaluated, files: FileStore): AgentManifest {
+export function createAgent(surface: Surface, evaluated: Evaluated, files: FileStore, scripts: Scripts): AgentManifest {
   const { slug, entries } = surface;
   const factsOf = ({ id, winner }: SurfaceEntry): Facts => {
     const facts = evaluated.facts(slug, id);
@@ -68,7 +69,10 @@ export function createAgent(surface: Surface, evaluated: Evaluated, files: FileS
     model: model as AgentManifest["model"],
     ...(agent === undefined ? {} : { source: originOf(agent, surface).source }),
     instructions: rootInstructions(of("instructions"), surface, factsOf, inline as Text | undefined, agent),
-    tools: list<ToolEntry>("tool"),
+    tools: list<ToolEntry>("tool").map((tool) => {
+      const text = scripts(slug, tool.id);
+      return text === undefined ? tool : { ...tool, script: files.addText(`${tool.name}.mjs`, text) };
+    }),
     skills: of("skill").map((each) => skill(each, named(each), factsOf(each), files)),
     subagents: of("subagent").map((each): SubagentEntry => {
       const { instructions, ...facts } = factsOf(each);

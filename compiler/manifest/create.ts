@@ -7,6 +7,7 @@ import type { ProjectSource } from "../source.js";
 import { createAgent } from "./agent.js";
 import { sha256, sortKeys } from "./canonical.js";
 import { createFileStore } from "./files.js";
+import type { Scripts } from "./scripts.js";
 
 /** Phase 5's value. */
 export interface CreatedManifest {
@@ -20,11 +21,12 @@ export function createManifest(
   surfaces: readonly Surface[],
   evaluated: Evaluated,
   source: ProjectSource,
+  scripts: Scripts,
 ): CreatedManifest {
   const blobs: Record<string, Readonly<Record<string, string>>> = {};
   const agents = surfaces.map((surface) => {
     const files = createFileStore(source);
-    const agent = createAgent(surface, evaluated, files);
+    const agent = createAgent(surface, evaluated, files, scripts);
     blobs[surface.slug] = files.blobs();
     return agent;
   });

@@ -47,6 +47,8 @@ export const toolEntry = z.object({
   validates: z.enum(["standard", "json-schema", "none"]),
   inputSchema: jsonSchema,
   outputSchema: jsonSchema.optional(),
+  /** Of a tool with `execution: "agent"`: the script that runs in the workspace. */
+  script: fileEntry.optional(),
 });
 
 export const skillEntry = z.object({

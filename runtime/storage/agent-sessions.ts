@@ -106,8 +106,9 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       scope,
     );
 
-  const dispatch: Omit<DispatchSources, "agentName" | "services" | "artifacts"> = {
+  const dispatch: Omit<DispatchSources, "agentName" | "services" | "artifacts" | "sandbox" | "file"> = {
     sections,
+    scriptsDir: path.join(stateRoot, "scripts"),
     stateRoot,
     workspaceDir: (record) => workspaces.dirOf(record),
     ensureWorkspace: (record) => workspaces.ensure(record),

@@ -92,6 +92,6 @@ function prepare(
 }
 
 /** The system's own messages tell paths that are none of the model's business. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : messageOf(error);
 }

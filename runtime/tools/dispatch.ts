@@ -4,6 +4,7 @@ import { RuntimeError } from "../errors.js";
 import type { Sections } from "../host/sections.js";
 import type { ToolEntry } from "../manifest/schema.js";
 import type { CallableTool, CallOutcome, CallScope, PreparedCall, Refusal, SessionRecord } from "../session/ports.js";
+import { type AgentToolSources, runAgentTool } from "./agent-tool.js";
 import { CallContext, type ContextSources } from "./context.js";
 import { createInputCheck, type InputCheck, standardValidator } from "./input.js";
 import { formatPath } from "./issues.js";
@@ -15,8 +16,12 @@ const defaultTimeoutMs = 60_000;
 
 type Definition = ToolConfig<unknown, unknown, unknown>;
 
-export interface DispatchSources extends ContextSources {
+export interface DispatchSources extends ContextSources, Pick<AgentToolSources, "scriptsDir"> {
   readonly sections: Sections;
+  /** Agent tools run without network, in the workspace only. */
+  readonly sandbox: boolean;
+  /** Contents of a file of the manifest. */
+  readonly file: (sha256: string) => Buffer;
   /** Makes the session's workspace, unless it stands already. Throws `workspace_unavailable`. */
   readonly ensureWorkspace: (record: SessionRecord) => void;
 }
@@ -113,6 +118,7 @@ class Call implements PreparedCall {
 
   #execute(scope: CallScope, copy: boolean): CallOutcome | Promise<CallOutcome> {
     const tool = this.#tool;
+    if (tool.execution === "agent") return this.#runScript(scope);
     const ctx = new CallContext(scope, tool.sources);
     let value: unknown;
     try {
@@ -128,6 +134,12 @@ class Call implements PreparedCall {
       (reason) => ctx.abort(reason),
       (result) => tool.finish(result, copy),
     );
+  }
+
+  #runScript(scope: CallScope): Promise<CallOutcome> {
+    const { entry, sources, timeoutMs } = this.#tool;
+    const script = sources.file(entry.script?.sha256 ?? "");
+    return runAgentTool(entry, this.#raw, scope, { ...sources, agentName: sources.agentName, script, timeoutMs });
   }
 
   async #stub(scope: CallScope): Promise<CallOutcome> {

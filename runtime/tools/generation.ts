@@ -11,7 +11,7 @@ import { AuthoredTool, type DispatchSources } from "./dispatch.js";
 import { createLoadSkill, loadSkillName, loadSkillSpec, readSkills, type Skill, skillCatalog } from "./skills.js";
 import { createTask, taskName, taskSpec } from "./task.js";
 
-export interface GenerationSources extends Omit<DispatchSources, "agentName"> {
+export interface GenerationSources extends Omit<DispatchSources, "agentName" | "sandbox" | "file"> {
   readonly harnesses: HarnessResolver;
 }
 
@@ -21,7 +21,12 @@ type Toolbox = Map<string, { readonly tool: CallableTool; readonly spec?: ToolSp
 export function createRunningGeneration(from: AgentGeneration, sources: GenerationSources): Generation {
   const { agent, manifestHash, definitions } = from;
   const { harnesses } = sources;
-  const dispatch: DispatchSources = { ...sources, agentName: agent.name };
+  const dispatch: DispatchSources = {
+    ...sources,
+    agentName: agent.name,
+    sandbox: agent.local?.sandbox === true,
+    file: (sha256) => Buffer.from(from.files[sha256] ?? "", "base64"),
+  };
   const skills = readSkills(agent, from.files);
   const shared = createToolbox(from, skills, dispatch);
   const builtins = createBuiltins(agent, sources);
@@ -73,7 +78,9 @@ function createToolbox(
   const tools: Toolbox = new Map();
   for (const entry of agent.tools) {
     const tool = new AuthoredTool(entry, definitions[entry.id], dispatch);
-    tools.set(entry.name, entry.execution === "server" ? { tool, spec: toSpec(entry) } : { tool });
+    const isOffered =
+      entry.execution === "server" || (entry.script !== undefined && dispatch.sections.workspace !== undefined);
+    tools.set(entry.name, isOffered ? { tool, spec: toSpec(entry) } : { tool });
   }
   if (skills.length > 0 && !tools.has(loadSkillName)) {
     tools.set(loadSkillName, { tool: createLoadSkill(skills), spec: loadSkillSpec });

@@ -1,7 +1,8 @@
 /** Processes that work for a session: in the working directory, without the server's secrets, and gone when told so. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
-import { sandboxed } from "./sandbox.js";
+import { SandboxUnavailable, sandboxed } from "./sandbox.js";
+import { ToolFailure } from "./tools/tool.js";
 
 /** How long a process group may take to end after SIGTERM, in milliseconds. */
 const graceMs = 2_000;
@@ -16,6 +17,8 @@ export interface ProcessRequest {
   readonly sandbox: boolean;
   /** Files outside the working directory that a sandboxed process may read. */
   readonly readable?: readonly string[];
+  /** Further variables. */
+  readonly variables?: Readonly<Record<string, string>>;
   readonly input?: string;
   /** Milliseconds. */
   readonly timeoutMs: number;
@@ -53,7 +56,7 @@ export function processEnvironment(root: string): Readonly<Record<string, string
 export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   const { root, timeoutMs, maxBytes, signal, input } = request;
   signal?.throwIfAborted();
-  const env = processEnvironment(root);
+  const env = { ...processEnvironment(root), ...request.variables };
   const [file, ...args] = request.sandbox
     ? await sandboxed(request.command, { root, env, readable: request.readable ?? [] })
     : request.command;
@@ -132,4 +135,9 @@ function capture(child: ChildProcess, name: "stdout" | "stderr", maxBytes: numbe
       omitted,
     };
   };
+}
+
+/** A sandbox that can't be had is told to the model, in its own words. */
+export function explainSandbox(error: unknown): never {
+  throw error instanceof SandboxUnavailable ? new ToolFailure(error.message) : error;
 }

@@ -8,6 +8,7 @@ import type { SessionRecord, Workspace } from "../session/ports.js";
 import { guardStorage, makeDir, privateFile, replaceFile, syncPath } from "../storage/files.js";
 import { containedPath, problemOfPath, writeFlags } from "../storage/paths.js";
 import { readSkills } from "../tools/skills.js";
+import { scriptCatalog, scriptPath } from "./catalog.js";
 
 /** Most bytes of files sent with one message: 25 MiB. Decision 23. */
 export const maxMessageFiles = 25 * 1024 * 1024;
@@ -136,7 +137,7 @@ function readMark(mark: string): string | undefined {
   return dir;
 }
 
-/** Skills at `.cursor/skills/<name>/`, then seeds. */
+/** Skills at `.cursor/skills/<name>/`, then seeds, then the scripts of agent tools with their catalog in AGENTS.md. */
 function fill(dir: string, { agent, files }: AgentGeneration): void {
   for (const skill of readSkills(agent, files)) {
     const folder = `.cursor/skills/${skill.name}`;
@@ -149,6 +150,20 @@ function fill(dir: string, { agent, files }: AgentGeneration): void {
     for (const [file, bytes] of skill.files) writeInto(dir, `${folder}/${file}`, bytes);
   }
   for (const seed of agent.seeds) writeInto(dir, seed.path, Buffer.from(files[seed.sha256] ?? "", "base64"));
+  for (const tool of agent.tools) {
+    if (tool.script === undefined) continue;
+    writeInto(dir, scriptPath(tool), Buffer.from(files[tool.script.sha256] ?? "", "base64"));
+  }
+  const catalog = scriptCatalog(agent);
+  const seeded = agent.seeds.find(({ path }) => path === "AGENTS.md");
+  if (catalog === "") return;
+  const before =
+    seeded === undefined
+      ? ""
+      : `${Buffer.from(files[seeded.sha256] ?? "", "base64")
+          .toString()
+          .trim()}\n\n`;
+  writeInto(dir, "AGENTS.md", before + catalog);
 }
 
 function writeInto(dir: string, file: string, contents: string | Uint8Array): void {

@@ -19,6 +19,18 @@ export function files(
   });
 }
 
+/** The script of an agent tool: what it does shows in its schema and description. */
+export function script(
+  before: FileEntry | undefined,
+  after: FileEntry | undefined,
+  { path }: { readonly path: string },
+): Finding[] {
+  const how = before === undefined ? "added" : after === undefined ? "removed" : "changed";
+  return [
+    { path, kind: kindOf(before, after), level: "compatible", message: `script ${how}`, ...sides(before, after) },
+  ];
+}
+
 /** `sha256` of a seed. */
 export function contents(before: string, after: string, { path }: { readonly path: string }): Finding[] {
   return [{ path, kind: "changed", level: "compatible", message: "contents changed", before, after }];

@@ -1,4 +1,5 @@
 /** The `workspace` section: the built-in tools that act on the working directory. Run when a turn first needs them. */
+import { runScript } from "../scripts.js";
 import { edit } from "./edit.js";
 import { glob } from "./glob.js";
 import { grep } from "./grep.js";
@@ -13,8 +14,11 @@ export interface WorkspaceSection {
   readonly tools: readonly WorkspaceTool[];
   /** Whether an error is a failure written for the model. */
   isFailure(error: unknown): boolean;
+  /** Runs an agent tool. */
+  readonly runScript: typeof runScript;
 }
 
 export const tools: WorkspaceSection["tools"] = [read, write, edit, ls, glob, grep, shell];
 export const isFailure: WorkspaceSection["isFailure"] = (error) => error instanceof ToolFailure;
 export type { ToolPlace, WorkspaceTool };
+export { runScript };

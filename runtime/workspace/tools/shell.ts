@@ -1,5 +1,4 @@
-import { runProcess } from "../processes.js";
-import { SandboxUnavailable } from "../sandbox.js";
+import { explainSandbox, runProcess } from "../processes.js";
 import { integer, optional, text } from "./fields.js";
 import { ToolFailure, workspaceTool } from "./tool.js";
 
@@ -26,7 +25,7 @@ export const shell = workspaceTool({
       timeoutMs: timeoutSeconds * 1_000,
       maxBytes,
       signal,
-    }).catch(explain);
+    }).catch(explainSandbox);
     const output = { stdout: stdout.text, stderr: stderr.text };
     if (ended === "timeout") {
       throw new ToolFailure(`The command did not end within ${timeoutSeconds} s and was stopped. ${told(output)}`);
@@ -35,11 +34,6 @@ export const shell = workspaceTool({
     return { exitCode: exitCode ?? null, ...output };
   },
 });
-
-function explain(error: unknown): never {
-  if (error instanceof SandboxUnavailable) throw new ToolFailure(error.message);
-  throw error;
-}
 
 function told({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): string {
   const said = [stdout, stderr].filter((each) => each !== "").join("\n");
