@@ -57,7 +57,8 @@ export function reportFailure(shared: SharedFailure, context: ReportContext): Di
   const { failure, definitions, unset } = shared;
   const [first, ...others] = definitions;
   const module = failure.module !== undefined && isProject(failure.module) ? failure.module : first?.entry.file;
-  const at = placesOf(failure, module, context);
+  const inPackage = first === undefined ? undefined : placeInPackage(failure, first, context);
+  const at = inPackage === undefined ? placesOf(failure, module, context) : [{ span: inPackage, primary: true }];
   const reads =
     unset.length === 0 ? [] : [`it reads ${unset.join(", ")}, which ${unset.length === 1 ? "is" : "are"} not set`];
   const also = others.length === 0 ? [] : [`it also stops ${others.map(nameOf).join(", ")}`];
@@ -140,6 +141,14 @@ function ofPackage({ entry }: Definition): string {
 /** `tool "approve_pr"`, `agent`. */
 export function nameOf({ entry, name }: Definition): string {
   return name === "" ? entry.kind : `${entry.kind} "${name}"`;
+}
+
+/** The line of a contribution's own file in its package, which no frame of the project names. */
+function placeInPackage({ stack }: Failure, { entry }: Definition, { tracer }: ReportContext): Span | undefined {
+  const { name, dir } = entry.package ?? {};
+  if (dir === undefined || !entry.file.startsWith(`${dir}/`)) return undefined;
+  const found = tracer.within(stack, `node_modules/${name}${entry.file.slice(dir.length)}`);
+  return found === undefined ? undefined : { ...found, file: entry.file };
 }
 
 /** Where the faulty module is at that moment, and where the error was made when that is somewhere else. */
