@@ -25,6 +25,15 @@ const stateRoot = {
 } as const;
 const url = { kind: "text", value: "url", summary: "Talk to this running server instead of starting one" } as const;
 
+/** Where sessions are read from. */
+const stored = {
+  dir,
+  slug,
+  url: { ...url, summary: "Ask this running server" },
+  "bearer-token": { ...bearerToken, summary: "Token to send to the server (or BDK_BEARER_TOKEN)" },
+  "state-root": stateRoot,
+} as const;
+
 const server = {
   dir,
   port: {
@@ -297,6 +306,73 @@ export const commandTable = {
     notes: [
       "Prints the result; --json prints the whole answer of POST /v1/tools/:name. Exit code 1 when the tool failed.",
     ],
+  }),
+  sessions: defineCommand({
+    group: "Inspect",
+    summary: "List, show and delete stored sessions",
+    arguments: [
+      { name: "action", required: false, summary: "list (default), show, delete or prune" },
+      { name: "sessionId", required: false, summary: "The session to show or delete" },
+    ],
+    options: {
+      ...stored,
+      limit: { kind: "integer", value: "number", min: 1, max: 500, default: 50, summary: "Most sessions to list" },
+      "older-than": { kind: "text", value: "age", summary: "prune: untouched for this long, such as 12h, 30d or 8w" },
+      "dry-run": { kind: "flag", summary: "Say what would be deleted, and delete nothing" },
+      json,
+    },
+    examples: [
+      { command: "bdk sessions list --limit 10", summary: "The newest ten of this project" },
+      { command: "bdk sessions show ses_01ABC", summary: "Its facts, tool calls and reply" },
+      { command: "bdk sessions prune --older-than 30d --dry-run", summary: "What a clean-up would delete" },
+    ],
+    notes: [
+      "Reads the files of the state root, also while a server runs on them; list and show take --url instead.",
+      "Deleting takes the session's trace and workspace along; a running server lets go of it. prune passes over sessions that run or wait for an approval. Artifacts stay.",
+    ],
+  }),
+  trajectory: defineCommand({
+    group: "Inspect",
+    summary: "Print what a saved trace comes to",
+    arguments: [],
+    options: {
+      events: { kind: "text", value: "file", summary: "Trace: <state-root>[/<slug>]/traces/<sessionId>.ndjson" },
+      json: { kind: "flag", summary: "As without it: the trajectory is JSON" },
+    },
+    examples: [
+      {
+        command: "bdk trajectory --events .bdk/my-agent/traces/ses_01ABC.ndjson",
+        summary: "Tool calls, reply, usage and cost, in the JSON of bdk run --json",
+      },
+    ],
+  }),
+  cost: defineCommand({
+    group: "Inspect",
+    summary: "Show what a session used and cost",
+    arguments: [{ name: "sessionId", required: true, summary: "The session" }],
+    options: { ...stored, json },
+    examples: [{ command: "bdk cost ses_01ABC", summary: "Tokens and US dollars, turn by turn" }],
+    notes: ["Reads the files of the state root; with --url it asks the server."],
+  }),
+  logs: defineCommand({
+    group: "Inspect",
+    summary: "Print the log of a running server",
+    arguments: [],
+    options: {
+      ...stored,
+      follow: { kind: "flag", short: "f", summary: "Go on as lines come, until Ctrl-C" },
+      after: {
+        kind: "integer",
+        value: "seq",
+        min: 0,
+        max: Number.MAX_SAFE_INTEGER,
+        default: 0,
+        summary: "Only lines after this one",
+      },
+      json: { kind: "flag", summary: "One JSON object a line" },
+    },
+    examples: [{ command: "bdk logs --follow", summary: "Of the server that runs on this project" }],
+    notes: ["A server keeps its last 1000 lines."],
   }),
   help: defineCommand({
     group: "Help",

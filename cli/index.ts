@@ -23,6 +23,10 @@ const loaders: { readonly [Name in CommandName]: () => Promise<{ readonly run: R
   serve: () => import("./commands/serve.js"),
   run: () => import("./commands/run.js"),
   call: () => import("./commands/call.js"),
+  sessions: () => import("./commands/sessions.js"),
+  trajectory: () => import("./commands/trajectory.js"),
+  cost: () => import("./commands/cost.js"),
+  logs: () => import("./commands/logs.js"),
   help: () => import("./commands/help.js"),
   version: () => import("./commands/version.js"),
 };

@@ -1,4 +1,7 @@
+import type { LogLine } from "../../runtime/host/options.js";
 import type { SessionEvent } from "../../runtime/session/event.js";
+import type { SessionPage, SessionSummary } from "../../runtime/session/service.js";
+import type { SessionCost } from "../../runtime/session/views/cost.js";
 import { failure } from "../exit.js";
 
 /** One agent of a running server, over its public HTTP API. */
@@ -11,6 +14,12 @@ export interface AgentClient {
   /** Interrupts the turn that runs. */
   stop(sessionId: string): Promise<void>;
   callTool(name: string, input: unknown): Promise<ToolAnswer>;
+  /** Newest first; all of them when there is no limit. */
+  sessions(limit: number | undefined): Promise<readonly SessionSummary[]>;
+  /** What is recorded so far. */
+  events(sessionId: string): Promise<readonly SessionEvent[]>;
+  cost(sessionId: string): Promise<SessionCost>;
+  logs(after: number): Promise<{ readonly lines: readonly LogLine[]; readonly next: number }>;
 }
 
 export interface SessionRequest {
@@ -54,8 +63,37 @@ export function createAgentClient(url: string, bearerToken: string | undefined):
     return response.json();
   };
 
+  const get = async (path: string) => (await request(path)).json();
+
+  async function sessions(limit = Number.POSITIVE_INFINITY): Promise<readonly SessionSummary[]> {
+    const found: SessionSummary[] = [];
+    let cursor: string | undefined;
+    do {
+      const size = Math.min(500, limit - found.length);
+      const after = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+      const page = (await get(`/v1/sessions?limit=${size}${after}`)) as SessionPage;
+      found.push(...page.sessions);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && found.length < limit);
+    return found;
+  }
+
   return {
     url,
+    sessions,
+    events: async (sessionId) => {
+      const body = await get(`/v1/session/${encodeURIComponent(sessionId)}/events?format=json`);
+      return (body as { readonly events: readonly SessionEvent[] }).events;
+    },
+    cost: async (sessionId) => {
+      const { sessionId: _, ...cost } = (await get(
+        `/v1/session/${encodeURIComponent(sessionId)}/cost`,
+      )) as SessionCost & {
+        readonly sessionId: string;
+      };
+      return cost;
+    },
+    logs: async (after) => (await get(`/v1/logs?after=${after}`)) as Awaited<ReturnType<AgentClient["logs"]>>,
     createSession: async (body) =>
       (await post("/v1/session", body)) as Awaited<ReturnType<AgentClient["createSession"]>>,
     stop: async (sessionId) => void (await post(`/v1/session/${encodeURIComponent(sessionId)}/stop`, {})),

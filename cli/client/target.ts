@@ -58,6 +58,20 @@ export async function openTarget(options: TargetOptions, terminal: Terminal): Pr
   }
 }
 
+/** A server that runs already: at a URL, or the one of a state root. */
+export async function openServer(
+  options: Pick<TargetOptions, "slug" | "bearer-token">,
+  where: string | { readonly stateRoot: string },
+): Promise<AgentClient> {
+  const token = options["bearer-token"] ?? process.env.BDK_BEARER_TOKEN;
+  const url = typeof where === "string" ? where : await runningServer(where.stateRoot);
+  if (url !== undefined) return createAgentClient(await agentAt(url, options.slug), token);
+  throw failure("serverUnreachable", {
+    message: `no server runs on ${typeof where === "string" ? where : where.stateRoot}`,
+    help: "start one with bdk serve or bdk dev, or pass --url",
+  });
+}
+
 function modelOfOther(url: string): Error {
   return usageFailure("optionsExclude", {
     message: `--model cannot change the model of the server that runs at ${url}`,
