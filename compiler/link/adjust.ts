@@ -17,6 +17,9 @@ export interface Adjustments {
 /** Most files and bytes that are kept beside the bundle because a folder was named. */
 const limits = { files: 2_000, bytes: 64 * 1024 * 1024 };
 
+/** Of a folder that nothing names: no code, and no hidden files, which may hold secrets (`.env`). */
+const isData = (file: string): boolean => !codeEnding.test(file) && !path.basename(file).startsWith(".");
+
 const codeEnding = /\.(?:[cm]?[jt]sx?|map)$/;
 
 /** Reads a pass's result and fills the state for the next; `changed` tells whether one is needed. */
@@ -124,7 +127,7 @@ async function readModules(state: ResolutionState, inputs: readonly string[], co
     }
     for (const use of found.opaque) {
       const span: Span = { file: key, line: use.line, column: use.column };
-      keepFolder(collected, path.dirname(file), span, (each) => !codeEnding.test(each));
+      keepFolder(collected, path.dirname(file), span, isData);
       collected.diagnostics.push(
         diagnostic("besideUnknown", {
           message: "what this module reads beside itself can't be told from its text",

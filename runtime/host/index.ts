@@ -16,6 +16,7 @@ import { openAgents, type ServedAgents } from "./agents.js";
 import { createApp } from "./app.js";
 import { checkBundle } from "./check.js";
 import { trackConnections } from "./connections.js";
+import { StartupError } from "./environment.js";
 import { listen, urlOfAddress } from "./listen.js";
 import { createHostLog, createStderrWriter, type HostLog } from "./log.js";
 import type { HostHandle, HostOptions } from "./options.js";
@@ -100,15 +101,14 @@ export async function createHostWith(
     log,
     notesOn: notesOnModel,
     ...(model && { model }),
-    open: (slug, generation) =>
-      openAgent({
-        slug,
-        generation,
-        stateRoot: isMulti ? join(stateRoot, slug) : stateRoot,
-        harnesses,
-        sections,
-        log,
-      }),
+    open: async (slug, generation) => {
+      const root = isMulti ? join(stateRoot, slug) : stateRoot;
+      try {
+        return await openAgent({ slug, generation, stateRoot: root, harnesses, sections, log });
+      } catch (error) {
+        throw refusedRoot(error, root);
+      }
+    },
   });
 
   const state: HostState = { baseUrl: "", isDraining: false, closing: new AbortController() };
@@ -161,6 +161,13 @@ export async function createHostWith(
     await app.close();
     await removeServerFile(stateRoot);
   }
+}
+
+/** A state root that the disk refuses is the operator's to mend: they are told which folder, and what the system said. */
+function refusedRoot(error: unknown, root: string): unknown {
+  const cause = error instanceof RuntimeError ? error.cause : undefined;
+  if (!(cause instanceof Error) || !("code" in cause)) return error;
+  return new StartupError(`the state root ${root} can't be used: ${cause.message}`, String(cause.code));
 }
 
 /** What changes over a host's life. */

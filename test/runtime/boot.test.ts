@@ -225,6 +225,13 @@ test("what project code forgot to catch is logged, and the server goes on", asyn
   expect((await call(`${url}/v1/health`)).status).toBe(200);
 });
 
+test("a state root that the disk refuses is named, with what the system said", async () => {
+  const file = writeServer(working);
+  const { exit, stderr } = run(file, ["--port", "0", "--state-root", file]);
+  expect(await exit).toBe(1);
+  expect(stderr()).toMatch(/^error: the state root .*server\.mjs\/tester can't be used: ENOTDIR: not a directory/m);
+});
+
 test("a state root that another server uses is told as such", async () => {
   const file = writeServer(working);
   const state = temporaryFolder();
