@@ -2,8 +2,13 @@
 import { spawn } from "node:child_process";
 import { chmod, cp, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { compile } from "../compiler/index.js";
+import { loadProject } from "../runtime/host/load.js";
 import { bdk, linkModules, packageRoot, temporaryFolder } from "./cli/bdk.js";
+
+// npm and the real CLI run several times in each.
+vi.setConfig({ testTimeout: 180_000 });
 
 type Files = Readonly<Record<string, string>>;
 
@@ -266,8 +271,21 @@ export default defineTool({
 describe("settings from the environment", () => {
   const project = (parent: string) =>
     newProject(parent, {
-      "bot/extensions/ci.ts":
+      "bot/extensions/ci/extension.ts":
         'import ci from "@acme/ci-triage";\n\nexport default ci({ org: process.env.CI_ORG as string, token: process.env.CI_TOKEN });\n',
+      "bot/extensions/ci/tools/retry_job.ts": `import extension from "@acme/ci-triage";
+import { defineTool } from "@cursor/bdk/tools";
+import { z } from "zod";
+
+export default defineTool({
+  description: "Ours.",
+  inputSchema: z.object({}),
+  effect: "read",
+  execute: () => ({ oursFor: extension.config.org }),
+});
+`,
+      "bot/extensions/ci/hooks/audit.ts":
+        'import { disableHook } from "@cursor/bdk/extensions";\n\nexport default disableHook();\n',
       "bot/extensions/notes.ts":
         'import { cursorPlugin } from "@cursor/bdk/extensions";\n\nexport default cursorPlugin({ path: "plugins/notes", variables: { NOTES_TOKEN: process.env.NOTES_TOKEN } });\n',
     });
@@ -298,9 +316,48 @@ describe("settings from the environment", () => {
     expect(refused.stderr).toContain("CI_ORG, NOTES_TOKEN are required and not set");
     const url = await serve(out, { ...empty, CI_ORG: "acme", NOTES_TOKEN: "n" });
     expect(await call(url, "ci__job_log", { job: "1" })).toMatchObject({ org: "acme", lines: 200 });
+    expect(await call(url, "ci__retry_job", {})).toEqual({ oursFor: "acme" });
     const info = await (await fetch(`${url}/v1/info`)).text();
+    expect(JSON.parse(info)).toMatchObject({
+      agents: [{ hooks: [], extensions: [{ disabled: ["hook:ci__audit"] }, {}] }],
+    });
     expect(info).toContain("https://eu.notes.example.test");
     expect(info).not.toContain("host-connection");
+  });
+});
+
+describe("a plugin's servers", () => {
+  test("are connected to with the values of the running process, and find the plugin's folder", async () => {
+    const parent = await temporaryFolder();
+    const project = await newProject(parent, {
+      "bot/extensions/notes.ts":
+        'import { cursorPlugin } from "@cursor/bdk/extensions";\n\nexport default cursorPlugin({ path: "plugins/notes", variables: { NOTES_TOKEN: process.env.NOTES_TOKEN } });\n',
+      "bot/extensions/pager.ts":
+        'import { cursorPlugin } from "@cursor/bdk/extensions";\n\nexport default cursorPlugin({ path: "plugins/pager" });\n',
+    });
+    await cp(join(packageRoot, "fixtures/plugins"), join(project, "plugins"), { recursive: true });
+    vi.stubEnv("NOTES_TOKEN", "a ${NOTES_REGION} b");
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    const { bundle, diagnostics } = await compile(project, { environment: "strict", until: "project", cache: false });
+    expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    if (bundle === undefined) throw new Error("no bundle");
+    const definitions = (await loadProject({ ...bundle.project, root: project })).desk;
+    expect(definitions?.["mcp-connection:notes__notes"]).toEqual({
+      __agentServe: "connection",
+      description: "Keeps the team's notes where people find them again.",
+      url: "https://eu.notes.example.test/mcp",
+      // What a value holds is not filled in again.
+      headers: { Authorization: "Bearer a ${NOTES_REGION} b" },
+    });
+    const pager = definitions?.["mcp-connection:pager__pager"] as {
+      readonly args: readonly string[];
+      readonly cwd: string;
+    };
+    expect(pager.args[0]).toBe(join(project, "plugins/pager/bin/pager.mjs"));
+    expect(pager.cwd).toBe(join(project, "plugins/pager/bin"));
+    expect(bundle.project.beside.map(({ path }) => path)).toContain("plugins/pager/bin/pager.mjs");
   });
 });
 
