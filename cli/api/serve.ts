@@ -53,7 +53,7 @@ export async function serve(dir: string, options: ServeOptions = {}): Promise<Se
   const { bundle } = result;
   const diagnostics = infoDiagnostics(result.diagnostics);
   const load = () => loadBundle(bundle, root, { diagnostics });
-  const host = await openHost(load, { stateRoot: join(root, ".bdk"), ...hostOptions });
+  const host = await openHost(load, { stateRoot: join(root, ".bdk"), base: root, ...hostOptions });
   return Object.assign(host, { diagnostics: result.diagnostics });
 }
 

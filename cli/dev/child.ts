@@ -37,7 +37,7 @@ async function start(generation: Generation, options: ServerOptions): Promise<Fr
       running = await loadGeneration(generation);
       return running.bundle;
     },
-    { ...options, ownsProcess: true },
+    { base: generation.root, ...options, ownsProcess: true },
   );
   host = opened;
   void describing();

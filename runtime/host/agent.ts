@@ -20,6 +20,8 @@ export interface OpenAgentOptions {
   readonly generation: Generation;
   /** The agent's own folder below the state root. */
   readonly stateRoot: string;
+  /** Folder that paths in agent.ts are relative to. */
+  readonly base?: string;
   readonly harnesses: HarnessResolver;
   readonly sections: Sections;
   readonly log: HostLog;
@@ -35,6 +37,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<ServedAgent>
     generation: () => current,
     harnesses,
     sections,
+    ...(options.base !== undefined && { base: options.base }),
     log: (level, message) => log[level](message),
   });
   return {

@@ -104,7 +104,8 @@ export async function createHostWith(
     open: async (slug, generation) => {
       const root = isMulti ? join(stateRoot, slug) : stateRoot;
       try {
-        return await openAgent({ slug, generation, stateRoot: root, harnesses, sections, log });
+        const base = resolve(options.base ?? ".");
+        return await openAgent({ slug, generation, stateRoot: root, base, harnesses, sections, log });
       } catch (error) {
         throw refusedRoot(error, root);
       }

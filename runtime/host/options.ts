@@ -10,6 +10,8 @@ export interface HostOptions {
   readonly mode?: "single" | "multi";
   /** Default `.bdk` in the working directory (bundle) or the project (serve). */
   readonly stateRoot?: string;
+  /** Folder that the paths of `local` in agent.ts are relative to. Default: the working directory (bundle) or the project (serve). */
+  readonly base?: string;
   /** Replaces the loopback policy with a bearer token, compared in constant time. */
   readonly authToken?: string;
   readonly operatorToken?: string;

@@ -13,9 +13,9 @@ import { createSessionService } from "../session/index.js";
 import type { HarnessResolver } from "../session/model.js";
 import type { Clock, Generation, Log, SessionRecord } from "../session/ports.js";
 import type { SessionService } from "../session/service.js";
-import type { DispatchSources } from "../tools/dispatch.js";
-import { createRunningGeneration } from "../tools/generation.js";
+import { createRunningGeneration, type GenerationSources } from "../tools/generation.js";
 import { createServices } from "../tools/services.js";
+import { createAmbient } from "../workspace/ambient.js";
 import { createWorkspaces } from "../workspace/workspace.js";
 import { createArtifactStore } from "./artifact-store.js";
 import { createCommitLedger } from "./commits.js";
@@ -37,6 +37,8 @@ export interface AgentSessionsOptions {
   readonly log: Log;
   /** Where session workspaces are made; default `local.workspaceDir`, else the user's cache folder. */
   readonly workspaceDir?: string;
+  /** Absolute folder that `local.cwd` and `local.workspaceDir` are relative to; default: the working directory. */
+  readonly base?: string;
   /** Most model steps in one turn; default 100. */
   readonly maxSteps?: number;
   readonly clock?: Clock;
@@ -80,6 +82,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     slug,
     stateDir: stateRoot,
     generation: options.generation,
+    base: options.base ?? process.cwd(),
     ...(options.workspaceDir !== undefined && { workspaceDir: options.workspaceDir }),
   });
 
@@ -106,9 +109,14 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       scope,
     );
 
-  const dispatch: Omit<DispatchSources, "agentName" | "services" | "artifacts" | "sandbox" | "file"> = {
+  const dispatch: Omit<GenerationSources, "harnesses" | "services" | "artifacts"> = {
     sections,
     scriptsDir: path.join(stateRoot, "scripts"),
+    ambient: createAmbient({
+      folder: () => workspaces.contextDir(),
+      warn: (message) => log("warn", message),
+      now: clock.now,
+    }),
     stateRoot,
     workspaceDir: (record) => workspaces.dirOf(record),
     ensureWorkspace: (record) => workspaces.ensure(record),

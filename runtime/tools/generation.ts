@@ -4,6 +4,7 @@ import type { AgentManifest, Dynamic } from "../manifest/schema.js";
 import type { JsonObject } from "../session/event.js";
 import type { HarnessResolver, ModelSetting, ToolSpec } from "../session/model.js";
 import type { CallableTool, Generation, SessionRecord } from "../session/ports.js";
+import type { Ambient } from "../workspace/ambient.js";
 import { createActor } from "./actor.js";
 import { allowedBuiltins, createBuiltins } from "./builtins.js";
 import { createCommit } from "./commit.js";
@@ -13,6 +14,8 @@ import { createTask, taskName, taskSpec } from "./task.js";
 
 export interface GenerationSources extends Omit<DispatchSources, "agentName" | "sandbox" | "file"> {
   readonly harnesses: HarnessResolver;
+  /** What folders above the working directory have to say. */
+  readonly ambient: () => Ambient;
 }
 
 type Toolbox = Map<string, { readonly tool: CallableTool; readonly spec?: ToolSpec }>;
@@ -28,14 +31,18 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
     file: (sha256) => Buffer.from(from.files[sha256] ?? "", "base64"),
   };
   const skills = readSkills(agent, from.files);
-  const shared = createToolbox(from, skills, dispatch);
+  const shared = createToolbox(from, () => withAmbient(skills, sources.ambient()), dispatch);
   const builtins = createBuiltins(agent, sources);
   const allowed = allowedBuiltins(agent.builtins, agent.local?.sandbox === true);
   const model = modelOf(agent.model) ?? defaultModel;
   const commit = agent.result && createCommit(definitions[agent.result.id], dispatch);
   const systemOf = (instructions: string) => {
-    const base = [instructions, skillCatalog(skills)].filter((part) => part !== "").join("\n\n");
-    return (record: SessionRecord) => base + frozenTime(record);
+    let base: { readonly from: Ambient; readonly text: string } | undefined;
+    return (record: SessionRecord) => {
+      const from = sources.ambient();
+      if (base?.from !== from) base = { from, text: compose(instructions, withAmbient(skills, from), from) };
+      return base.text + frozenTime(record);
+    };
   };
 
   const own: Toolbox = new Map(shared);
@@ -72,7 +79,7 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
 /** What the agent and its subagents all have: the project's tools, and the framework's for skills and artifacts. */
 function createToolbox(
   { agent, definitions }: AgentGeneration,
-  skills: readonly Skill[],
+  skills: () => readonly Skill[],
   dispatch: DispatchSources,
 ): Toolbox {
   const tools: Toolbox = new Map();
@@ -82,7 +89,7 @@ function createToolbox(
       entry.execution === "server" || (entry.script !== undefined && dispatch.sections.workspace !== undefined);
     tools.set(entry.name, isOffered ? { tool, spec: toSpec(entry) } : { tool });
   }
-  if (skills.length > 0 && !tools.has(loadSkillName)) {
+  if (!tools.has(loadSkillName) && skills().length > 0) {
     tools.set(loadSkillName, { tool: createLoadSkill(skills), spec: loadSkillSpec });
   }
   if (agent.artifacts?.agentTool === true && !tools.has(tagArtifactName)) {
@@ -90,6 +97,17 @@ function createToolbox(
     tools.set(tagArtifactName, { tool, spec: tagArtifactSpec(agent.artifacts) });
   }
   return tools;
+}
+
+/** Skills of the project, then ambient ones of other names. */
+function withAmbient(skills: readonly Skill[], { skills: ambient }: Ambient): readonly Skill[] {
+  if (ambient.length === 0) return skills;
+  return [...skills, ...ambient.filter(({ name }) => !skills.some((own) => own.name === name))];
+}
+
+function compose(instructions: string, skills: readonly Skill[], { text }: Ambient): string {
+  const ambient = text === "" ? "" : `## Ambient context\n\n${text}`;
+  return [instructions, skillCatalog(skills), ambient].filter((part) => part !== "").join("\n\n");
 }
 
 function toSpec({ name, description, inputSchema }: AgentManifest["tools"][number]): ToolSpec {

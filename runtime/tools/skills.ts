@@ -47,12 +47,12 @@ export const loadSkillSpec: ToolSpec = {
 };
 
 /** The tool that lets the model read skills when it needs them, so that the prompt holds only their descriptions. */
-export function createLoadSkill(skills: readonly Skill[]): CallableTool {
+export function createLoadSkill(skills: () => readonly Skill[]): CallableTool {
   return {
     name: loadSkillName,
     execution: "server",
     modelOnly: true,
-    prepare: (input) => prepare(skills, input),
+    prepare: (input) => prepare(skills(), input),
   };
 }
 

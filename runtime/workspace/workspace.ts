@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { RuntimeError } from "../errors.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import type { SessionRecord, Workspace } from "../session/ports.js";
@@ -16,6 +17,8 @@ export const maxMessageFiles = 25 * 1024 * 1024;
 export interface SessionWorkspaces extends Workspace {
   /** Makes the session's folder with its skills and seeds, once. Throws `workspace_unavailable`. */
   ensure(record: SessionRecord): void;
+  /** Innermost folder whose AGENTS.md and `.cursor` settings are ambient context: where workspaces stand, or `local.cwd`. */
+  contextDir(): string;
   /** Path of the session's folder; of a scratch folder that calls outside any session share, which is made. */
   dirOf(record: SessionRecord | undefined): string;
 }
@@ -27,6 +30,8 @@ export interface WorkspaceOptions {
   readonly generation: () => AgentGeneration;
   /** Folder to make workspaces in; default `local.workspaceDir`, else `bdk/<slug>` in the user's cache folder. */
   readonly workspaceDir?: string;
+  /** Absolute folder that the paths of `local` are relative to. */
+  readonly base: string;
 }
 
 /**
@@ -39,16 +44,22 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
 
   function root(): string {
     const { local } = generation().agent;
-    const own = typeof local?.workspaceDir === "string" ? path.resolve(local.workspaceDir) : undefined;
+    const own = typeof local?.workspaceDir === "string" ? path.resolve(options.base, local.workspaceDir) : undefined;
     const cache = process.env.XDG_CACHE_HOME ?? path.join(homedir(), ".cache");
     return options.workspaceDir ?? own ?? path.join(cache, "bdk", slug);
+  }
+
+  /** The project's own working directory for every session, when it names one. */
+  function shared(): string | undefined {
+    const { local } = generation().agent;
+    return typeof local?.cwd === "string" ? path.resolve(options.base, local.cwd) : undefined;
   }
 
   const markOf = (record: SessionRecord) => path.join(stateDir, "sessions", record.id, "workspace.json");
 
   /** Where the session's workspace was made, else where it would be made now. */
   function placeOf(record: SessionRecord): string {
-    return readMark(markOf(record)) ?? path.join(root(), record.id);
+    return shared() ?? readMark(markOf(record)) ?? path.join(root(), record.id);
   }
 
   function make(record: SessionRecord): void {
@@ -70,8 +81,9 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
   }
 
   function ensure(record: SessionRecord): void {
+    const cwd = shared();
     if (made.has(record.id)) return;
-    guard(() => make(record));
+    guard(() => (cwd === undefined ? make(record) : lend(cwd, generation())));
     made.add(record.id);
   }
 
@@ -79,8 +91,9 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
 
   return {
     ensure,
+    contextDir: () => shared() ?? root(),
     dirOf(record) {
-      if (record === undefined) return guard(() => makeDir(root(), "unbound"));
+      if (record === undefined) return shared() ?? guard(() => makeDir(root(), "unbound"));
       ensure(record);
       return placeOf(record);
     },
@@ -115,7 +128,13 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
         const accepted = path.join(incoming(record.id), `${message}.json`);
         if (!fs.existsSync(accepted)) continue;
         const files = JSON.parse(await fs.promises.readFile(accepted, "utf8")) as Readonly<Record<string, string>>;
-        for (const [file, text] of Object.entries(files)) writeInto(dir, file, text);
+        try {
+          await writeAll(dir, files);
+        } catch (error) {
+          // What doesn't fit the workspace never will: kept, it would fail every turn from here on.
+          if (error instanceof RuntimeError) await fs.promises.rm(accepted, { force: true });
+          throw error;
+        }
         await fs.promises.rm(accepted, { force: true });
       }
     },
@@ -129,6 +148,15 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
       replaceFile(markOf(to), `${JSON.stringify({ dir })}\n`);
     },
   };
+}
+
+/** A directory of the project's own is used as it is: only seeds that are missing are laid into it. */
+function lend(cwd: string, { agent, files }: AgentGeneration): void {
+  if (!fs.statSync(cwd).isDirectory()) throw new Error(`local.cwd (${cwd}) is not a folder`);
+  for (const seed of agent.seeds) {
+    if (fs.existsSync(path.join(cwd, seed.path))) continue;
+    writeInto(cwd, seed.path, Buffer.from(files[seed.sha256] ?? "", "base64"));
+  }
 }
 
 function readMark(mark: string): string | undefined {
@@ -175,6 +203,26 @@ function writeInto(dir: string, file: string, contents: string | Uint8Array): vo
   }
 }
 
+/** Writes the files of a message, some at a time: other sessions go on meanwhile. */
+async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [index, [file, text]] of Object.entries(files).entries()) {
+    if (index % filesAtOnce === filesAtOnce - 1) await setImmediate();
+    try {
+      writeInto(dir, file, text);
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      if (code !== "" && !unfit.has(code)) throw error;
+      const why = code === "" ? "it leads out of the workspace" : `something else is in its place (${code})`;
+      throw new RuntimeError("invalid_request", `workspaceFiles: "${file}" can't be written: ${why}`, {}, error);
+    }
+  }
+}
+
+/** Files written without letting anything else run. */
+const filesAtOnce = 32;
+/** Codes of the file system for a path that what is in the folder has no place for. */
+const unfit = new Set(["EEXIST", "EISDIR", "ELOOP", "ENAMETOOLONG", "ENOTDIR", "EINVAL"]);
+
 function syncFolder(dir: string): void {
   const fd = fs.openSync(dir, "r");
   try {
@@ -189,6 +237,14 @@ function checkFiles(files: Readonly<Record<string, string>>): void {
   for (const [file, text] of Object.entries(files)) {
     const problem = problemOfPath(file);
     if (problem !== undefined) throw new RuntimeError("invalid_request", `workspaceFiles: path "${file}" ${problem}`);
+    for (let end = file.lastIndexOf("/"); end > 0; end = file.lastIndexOf("/", end - 1)) {
+      const folder = file.slice(0, end);
+      if (!Object.hasOwn(files, folder)) continue;
+      throw new RuntimeError(
+        "invalid_request",
+        `workspaceFiles: "${folder}" can't be a file and the folder of "${file}"`,
+      );
+    }
     bytes += Buffer.byteLength(text);
   }
   if (bytes > maxMessageFiles) {

@@ -1,55 +1,35 @@
 /** The built-in tools of an emitted bundle, called by the offline model over HTTP. */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { call, followUntil, isWaiting, nth, startSession } from "./support/host.js";
+import { call } from "./support/host.js";
 import {
+  agentFile,
   buildProject,
+  callTools,
   converse,
-  goOn,
   line,
   makeFolder,
+  messageOf,
   only,
-  results,
   type Server,
   startServer,
-  type Turn,
 } from "./support/worker-project.js";
 
-const agentOf = (fields: string) =>
-  `import { defineAgent } from "@cursor/bdk";\nexport default defineAgent({ ${fields} });\n`;
 const all = 'tools: ["read", "write", "edit", "ls", "glob", "grep", "shell"]';
 
 let out = "";
 beforeAll(async () => {
   out = await buildProject({
-    "bot/agent.ts": agentOf(all),
+    "bot/agent.ts": agentFile(all),
     "bot/sandbox/workspace/src/one.ts": "export const one = 1;\nexport const two = 2;\n",
     "bot/sandbox/workspace/notes.md": "# Notes\nOne here.\n",
   });
 }, 60_000);
 
-/** Runs calls in the session's own workspace, one turn each; gives what the last turn's calls returned. */
-async function run(url: string, turn: Turn | undefined, ...calls: readonly (readonly [string, unknown])[]) {
-  const message = calls.map(([name, input]) => line(name, input)).join("\n");
-  const next = turn === undefined ? await converse(url, message) : await goOn(url, turn, message);
-  return { turn: next, results: results(next.events) };
-}
-
-const messageOf = ({ output }: { output: unknown }) => String((output as { message?: unknown } | undefined)?.message);
-
 test("read, write, edit, ls, glob and grep work on the session's workspace", async () => {
   const { url, workspaceOf } = await startServer(out);
-  const first = await run(
+  const first = await callTools(
     url,
     undefined,
     ["read", { path: "src/one.ts" }],
@@ -85,7 +65,7 @@ test("read, write, edit, ls, glob and grep work on the session's workspace", asy
     { matches: [{ path: "src/one.ts", line: 1, text: "export const one = 1;" }] },
   ]);
 
-  const second = await run(
+  const second = await callTools(
     url,
     first.turn,
     ["write", { path: "a/b/new.txt", text: "one two one\n" }],
@@ -97,9 +77,9 @@ test("read, write, edit, ls, glob and grep work on the session's workspace", asy
   ]);
   const dir = workspaceOf(first.turn.sessionId);
   chmodSync(join(dir, "a/b/new.txt"), 0o755);
-  const third = await run(url, second.turn, ["edit", { path: "a/b/new.txt", old: "one", new: "1" }]);
-  expect(messageOf(third.results[0] ?? { output: undefined })).toContain("stands 2 times");
-  const fourth = await run(url, third.turn, ["edit", { path: "a/b/new.txt", old: "one", new: "$&", all: true }]);
+  const third = await callTools(url, second.turn, ["edit", { path: "a/b/new.txt", old: "one", new: "1" }]);
+  expect(messageOf(third.results[0])).toContain("stands 2 times");
+  const fourth = await callTools(url, third.turn, ["edit", { path: "a/b/new.txt", old: "one", new: "$&", all: true }]);
   expect(fourth.results[0]?.output).toEqual({ path: "a/b/new.txt", replaced: 2 });
   expect(readFileSync(join(dir, "a/b/new.txt"), "utf8")).toBe("$& two $&\n");
   expect(statSync(join(dir, "a/b/new.txt")).mode & 0o777).toBe(0o755);
@@ -108,7 +88,7 @@ test("read, write, edit, ls, glob and grep work on the session's workspace", asy
 
 test("what can't be done is said in words the model can use", async () => {
   const { url, workspaceOf } = await startServer(out);
-  const { turn } = await run(url, undefined, ["ls", {}]);
+  const { turn } = await callTools(url, undefined, ["ls", {}]);
   const dir = workspaceOf(turn.sessionId);
   writeFileSync(join(dir, "data.bin"), Buffer.from([0, 1, 2, 255]));
   writeFileSync(join(dir, "latin1.txt"), Buffer.from([0x66, 0xfc, 0x72]));
@@ -140,11 +120,11 @@ test("what can't be done is said in words the model can use", async () => {
     ["grep", { pattern: "(" }, "no regular expression"],
     ["grep", { pattern: "x", path: "none" }, 'nothing at "none"'],
   ];
-  const answered = await run(url, turn, ...cases.map(([name, input]) => [name, input] as const));
+  const answered = await callTools(url, turn, ...cases.map(([name, input]) => [name, input] as const));
   expect(answered.results.map((result, at) => [cases[at], result.isError, messageOf(result)])).toEqual(
     cases.map((each) => [each, true, expect.stringContaining(each[2])]),
   );
-  const picture = await run(url, answered.turn, ["read", { path: "dot.png" }]);
+  const picture = await callTools(url, answered.turn, ["read", { path: "dot.png" }]);
   expect(picture.results[0]).toEqual({
     isError: false,
     output: { content: [{ type: "image", data: "iVBORw0KGgoAAAAA", mimeType: "image/png" }] },
@@ -153,7 +133,7 @@ test("what can't be done is said in words the model can use", async () => {
 
 test("no path leads out: up, absolute, through links, through links swapped in at write time", async () => {
   const { url, workspaceOf } = await startServer(out);
-  const { turn } = await run(url, undefined, ["ls", {}]);
+  const { turn } = await callTools(url, undefined, ["ls", {}]);
   const dir = workspaceOf(turn.sessionId);
   const outside = makeFolder();
   writeFileSync(join(outside, "secret.txt"), "secret\n");
@@ -179,7 +159,7 @@ test("no path leads out: up, absolute, through links, through links swapped in a
     ["glob", { pattern: "*", path }],
     ["grep", { pattern: "secret", path }],
   ]);
-  const answered = await run(
+  const answered = await callTools(
     url,
     turn,
     ...attacks,
@@ -190,7 +170,7 @@ test("no path leads out: up, absolute, through links, through links swapped in a
     expect([attacks[at], result.isError]).toEqual([attacks[at], true]);
     expect(JSON.stringify(result.output)).not.toContain("secret\\n");
   }
-  const found = await run(
+  const found = await callTools(
     url,
     answered.turn,
     ["grep", { pattern: "secret" }],
@@ -206,85 +186,32 @@ test("no path leads out: up, absolute, through links, through links swapped in a
 
 test("a folder that turns into a link while files are written never lets one out", async () => {
   const { url, workspaceOf } = await startServer(out);
-  const { turn } = await run(url, undefined, ["write", { path: "spin/a.txt", text: "a" }]);
+  const { turn } = await callTools(url, undefined, ["write", { path: "spin/a.txt", text: "a" }]);
   const dir = workspaceOf(turn.sessionId);
   const outside = makeFolder();
   // A process of the agent's swaps the folder for a link and back as fast as it can.
   const swap = `while :; do mv spin kept; ln -s ${outside} spin; rm spin; mv kept spin; done`;
   const writes = Array.from({ length: 150 }, (_, n) => ["write", { path: `spin/${n}.txt`, text: "x" }] as const);
   const reads = Array.from({ length: 50 }, (_, n) => ["read", { path: `spin/${n}.txt` }] as const);
-  const answered = await run(url, turn, ["shell", { command: swap, timeoutSeconds: 3 }], ...writes, ...reads);
+  const answered = await callTools(url, turn, ["shell", { command: swap, timeoutSeconds: 3 }], ...writes, ...reads);
   expect(answered.results.length).toBe(201);
   expect(existsSync(dir)).toBe(true);
   expect(readdirSync(outside)).toEqual([]);
 });
 
-test("shell: exit code and streams, no secrets, no input, limits, whole group ended with the turn", async () => {
-  const { url, workspaceOf } = await startServer(out, { env: { ACME_TOKEN: "hunter2", BDK_BEARER_TOKEN: "hunter3" } });
-  const headers = { authorization: "Bearer hunter3" };
-  const started = await call(`${url}/v1/session`, {
-    headers,
-    body: {
-      message: [
-        line("shell", { command: "pwd; echo wrong >&2; exit 3" }),
-        line("shell", { command: "env" }),
-        line("shell", { command: "cat; echo read" }),
-        line("shell", { command: "head -c 200000 /dev/zero | tr '\\0' x" }),
-        line("shell", { command: "sleep 60", timeoutSeconds: 1 }),
-        line("shell", { command: "(sleep 60; touch late) & echo started" }),
-      ].join("\n"),
-    },
-  });
-  const sessionId = String(started.body.sessionId);
-  const events = await followUntil(url, sessionId, isWaiting, { headers });
-  const [codes, env, input, big, slow, left] = results(events);
-  const dir = workspaceOf(sessionId);
-  expect(codes).toEqual({ isError: false, output: { exitCode: 3, stdout: `${dir}\n`, stderr: "wrong\n" } });
-  expect(JSON.stringify(env)).not.toMatch(/hunter|ACME|BDK_|XDG/);
-  expect(JSON.stringify(env)).toContain(`HOME=${dir}`);
-  expect(input?.output).toMatchObject({ exitCode: 0, stdout: "read\n" });
-  expect((big?.output as { stdout: string } | undefined)?.stdout).toMatch(
-    /^x{15000}\n… 170000 bytes left out …\nx{15000}$/,
-  );
-  expect(slow).toMatchObject({ isError: true, output: { message: expect.stringContaining("within 1 s") } });
-  expect(left?.output).toMatchObject({ stdout: "started\n" });
-});
-
-test("stopping a turn ends the command and all that it started", async () => {
-  const { url, workspaceOf } = await startServer(out);
-  const message = line("shell", { command: "echo $$ > pid; (echo $$ > /dev/null; sleep 300) & sleep 300" });
-  const { sessionId } = await startSession(url, { message });
-  await followUntil(url, sessionId, nth("actions.requested", 1));
-  const file = join(workspaceOf(sessionId), "pid");
-  await expect.poll(() => existsSync(file) && readFileSync(file, "utf8").trim() !== "", { timeout: 10_000 }).toBe(true);
-  const pid = Number(readFileSync(file, "utf8"));
-  expect((await call(`${url}/v1/session/${sessionId}/stop`, { method: "POST" })).body).toMatchObject({ stopped: true });
-  const events = await followUntil(url, sessionId, isWaiting);
-  expect(only(events, "turn.failed")[0]?.data).toMatchObject({ status: "cancelled" });
-  const groupIsGone = () => {
-    try {
-      process.kill(-pid, 0);
-      return false;
-    } catch {
-      return true; // nobody of the group is left
-    }
-  };
-  await expect.poll(groupIsGone, { timeout: 10_000 }).toBe(true);
-});
-
 test("a pattern that never ends, and a hostile glob, cost the call and not the server", async () => {
   const { url } = await startServer(out);
-  const { turn } = await run(url, undefined, ["write", { path: "a.txt", text: `${"a".repeat(200)}b` }]);
-  const answered = await run(
+  const { turn } = await callTools(url, undefined, ["write", { path: "a.txt", text: `${"a".repeat(200)}b` }]);
+  const answered = await callTools(
     url,
     turn,
     ["grep", { pattern: "(a+)+$" }],
     ["glob", { pattern: `${"*a".repeat(200)}*b*` }],
     ["glob", { pattern: "{a,b}".repeat(20) }],
   );
-  expect(messageOf(answered.results[0] ?? { output: undefined })).toContain("takes too long");
+  expect(messageOf(answered.results[0])).toContain("takes too long");
   expect(answered.results[1]?.isError).toBe(false);
-  expect(messageOf(answered.results[2] ?? { output: undefined })).toContain("alternatives");
+  expect(messageOf(answered.results[2])).toContain("alternatives");
   expect((await call(`${url}/v1/health`)).status).toBe(200);
 });
 
@@ -331,17 +258,17 @@ async function offered(server: Server): Promise<string> {
 
 test.each([
   ["left out: all but shell", {}, "read, write, edit, ls, glob, grep."],
-  ["a list", { "bot/agent.ts": agentOf('tools: ["grep", "read", "mcp"]') }, "read, grep."],
-  ["an empty list", { "bot/agent.ts": agentOf("tools: []") }, "This agent has no tools to call."],
+  ["a list", { "bot/agent.ts": agentFile('tools: ["grep", "read", "mcp"]') }, "read, grep."],
+  ["an empty list", { "bot/agent.ts": agentFile("tools: []") }, "This agent has no tools to call."],
   [
     "the sandbox brings shell",
-    { "bot/agent.ts": agentOf("local: { sandbox: true }") },
+    { "bot/agent.ts": agentFile("local: { sandbox: true }") },
     "read, write, edit, ls, glob, grep, shell.",
   ],
   [
     "a tool of the project's own wins",
     {
-      "bot/agent.ts": agentOf('tools: ["read", "ls"]'),
+      "bot/agent.ts": agentFile('tools: ["read", "ls"]'),
       "bot/tools/read.ts": `import { defineTool } from "@cursor/bdk/tools";\nexport default defineTool({ description: "Mine.", execute: () => "mine" });\n`,
     },
     "read, ls.",
@@ -350,54 +277,6 @@ test.each([
   const server = await startServer(await buildProject(files));
   expect(await offered(server)).toContain(expected);
   if (!name.startsWith("a tool")) return;
-  const { results: answered } = await run(server.url, undefined, ["read", {}]);
+  const { results: answered } = await callTools(server.url, undefined, ["read", {}]);
   expect(answered[0]?.output).toBe("mine");
-});
-
-const sandboxed = { "bot/agent.ts": agentOf('tools: ["shell", "read"], local: { sandbox: true }') };
-
-test("the sandbox: the workspace and no network, nothing else to see or write", async () => {
-  const { url, workspaceOf } = await startServer(await buildProject(sandboxed), { env: { ACME_TOKEN: "hunter2" } });
-  const secret = join(makeFolder(), "secret.txt");
-  writeFileSync(secret, "secret");
-  const { turn, results: answered } = await run(
-    url,
-    undefined,
-    ["shell", { command: "echo in > made.txt; pwd" }],
-    ["shell", { command: `cat ${secret}; ls ${join(secret, "..")}` }],
-    [
-      "shell",
-      { command: `(exec 3<>/dev/tcp/127.0.0.1/${new URL(url).port}) 2>&1; cat /proc/net/dev; ls /etc; ls /home /root` },
-    ],
-    ["shell", { command: "cat /proc/*/environ | tr '\\0' '\\n'" }],
-    ["shell", { command: "touch /usr/x; touch /x && rm /x" }],
-  );
-  const dir = workspaceOf(turn.sessionId);
-  const said = answered.map(({ output }) => output as { exitCode: number; stdout: string; stderr: string });
-  expect(said[0]).toMatchObject({ exitCode: 0, stdout: `${dir}\n` });
-  expect(readFileSync(join(dir, "made.txt"), "utf8")).toBe("in\n");
-  expect(said[1]?.stdout).toBe("");
-  expect(said[2]?.stdout).not.toMatch(/eth0|passwd|shadow/);
-  expect(said[3]?.stdout).not.toContain("hunter2");
-  expect(existsSync("/usr/x")).toBe(false);
-});
-
-test("the sandbox where it can't be had: a clear failure, never a run without it", async () => {
-  const bundle = await buildProject(sandboxed);
-  const without = await startServer(bundle, { env: { PATH: "/nowhere" } });
-  const absent = await run(without.url, undefined, ["shell", { command: "touch x" }]);
-  expect(absent.results[0]).toMatchObject({
-    isError: true,
-    output: { message: expect.stringContaining("apt-get install bubblewrap") },
-  });
-  expect(existsSync(join(without.workspaceOf(absent.turn.sessionId), "x"))).toBe(false);
-
-  const folder = makeFolder();
-  mkdirSync(join(folder, "bin"));
-  writeFileSync(join(folder, "bin/bwrap"), "#!/bin/sh\necho 'No permissions to create a new namespace' >&2\nexit 1\n", {
-    mode: 0o755,
-  });
-  const forbidden = await startServer(bundle, { env: { PATH: join(folder, "bin") } });
-  const refused = await run(forbidden.url, undefined, ["shell", { command: "touch x" }]);
-  expect(messageOf(refused.results[0] ?? { output: undefined })).toContain("No permissions to create a new namespace");
 });

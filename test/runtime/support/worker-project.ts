@@ -7,7 +7,7 @@ import { afterAll } from "vitest";
 import type { OfflineScript } from "../../../runtime/harness/offline/script.js";
 import type { SessionEvent, SessionEventType } from "../../../runtime/session/event.js";
 import { listeningUrl, runCommand } from "../../bench/measure.mjs";
-import { call, followUntil, isWaiting, readEvents, startSession } from "./host.js";
+import { call, followUntil, isWaiting, startSession } from "./host.js";
 
 const bdk = resolve("dist/cli/bdk.js");
 
@@ -157,4 +157,23 @@ export function line(toolName: string, input: unknown): string {
   return `/${toolName} ${JSON.stringify(input)}`;
 }
 
-export { readEvents };
+/** Text of `bot/agent.ts`. */
+export function agentFile(fields: string): string {
+  return `import { defineAgent } from "@cursor/bdk";\nexport default defineAgent({ ${fields} });\n`;
+}
+
+/** Makes the model call tools in a session of its own, or go on in one; gives what they returned. */
+export async function callTools(
+  url: string,
+  turn: Turn | undefined,
+  ...calls: readonly (readonly [string, unknown])[]
+): Promise<{ readonly turn: Turn; readonly results: ReturnType<typeof results> }> {
+  const message = calls.map(([name, input]) => line(name, input)).join("\n");
+  const next = turn === undefined ? await converse(url, message) : await goOn(url, turn, message);
+  return { turn: next, results: results(next.events) };
+}
+
+/** The message of a failed call. */
+export function messageOf(result: { readonly output: unknown } | undefined): string {
+  return String((result?.output as { readonly message?: unknown } | undefined)?.message);
+}
