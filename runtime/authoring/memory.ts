@@ -6,7 +6,7 @@ export interface MemoryEntry {
   readonly sessionId: string;
   /** ISO-8601. */
   readonly at: string;
-  /** What was asked. */
+  /** What was asked; several messages of one turn, a blank line between. */
   readonly message: string;
   /** What was answered. */
   readonly reply: string;
@@ -22,43 +22,57 @@ export interface MemoryBackend {
 const journalPath = "memory/journal.md";
 
 const journal: MemoryBackend = {
-  async append(entry, ctx) {
-    const text = `## ${entry.at} (${entry.sessionId})\n\n**Asked:** ${entry.message}\n\n**Answered:** ${entry.reply}\n\n`;
+  async append({ at, sessionId, message, reply }, ctx) {
+    const text = `## ${at} (${sessionId})\n\n**Asked:** ${inline(message)}\n\n**Answered:** ${inline(reply)}\n\n`;
     await ctx.host.files.append(journalPath, text, { scope: "deployment" });
   },
 };
 
+/** A text that can't begin an entry of its own: headings in it are quoted. */
+function inline(text: string): string {
+  return text.trim().replaceAll(/^(#{1,6} )/gm, "\\$1");
+}
+
+type MemoryEvents = "message.received" | "message.completed" | "turn.completed" | "turn.failed";
+
 /** What `memoryHook` returns. */
-export type MemoryHookDefinition = HookDefinition<"message.received" | "message.completed" | "turn.completed"> & {
-  readonly pack: "memory";
-};
+export type MemoryHookDefinition = HookDefinition<MemoryEvents> & { readonly pack: "memory" };
 
 /**
- * A hook that journals each completed turn of live sessions, shared by all sessions of the agent.
+ * A hook that journals each completed turn of live sessions, shared by all sessions of the agent. Turns of evals and dry
+ * runs, and turns that failed, are left out.
  *
- * @param backend Default: `memory/journal.md` among the deployment's files.
+ * @param backend Default: `memory/journal.md` among the deployment's files, copied into every session's workspace.
  * @example export default memoryHook();
  */
 export function memoryHook(backend: MemoryBackend = journal): MemoryHookDefinition {
   const open = new Map<string, { message: string; reply: string }>();
+  const keyOf = ({ sessionId, turnId = "" }: { readonly sessionId: string; readonly turnId?: string }) =>
+    `${sessionId} ${turnId}`;
   return {
     __agentServe: "hook",
     pack: "memory",
     events: {
       "message.received"(event) {
-        open.set(event.sessionId, { message: event.data.text, reply: "" });
+        const turn = open.get(keyOf(event)) ?? { message: "", reply: "" };
+        turn.message = turn.message === "" ? event.data.text : `${turn.message}\n\n${event.data.text}`;
+        open.set(keyOf(event), turn);
       },
       "message.completed"(event) {
-        const turn = open.get(event.sessionId);
+        const turn = open.get(keyOf(event));
         if (turn !== undefined && event.data.finishReason === "stop" && event.data.parentCallId === undefined) {
           turn.reply = event.data.text;
         }
       },
       async "turn.completed"(event, ctx) {
-        const turn = open.get(event.sessionId);
-        open.delete(event.sessionId);
-        if (turn === undefined || turn.reply === "" || ctx.session.purpose === "eval") return;
+        const turn = open.get(keyOf(event));
+        open.delete(keyOf(event));
+        const isLive = ctx.session.purpose !== "eval" && ctx.session.dryRun !== true;
+        if (turn === undefined || turn.reply === "" || !isLive) return;
         await backend.append({ sessionId: event.sessionId, at: event.at, ...turn }, ctx);
+      },
+      "turn.failed"(event) {
+        open.delete(keyOf(event));
       },
     },
   };

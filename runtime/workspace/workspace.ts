@@ -10,6 +10,7 @@ import { guardStorage, makeDir, privateFile, replaceFile, syncPath } from "../st
 import { containedPath, problemOfPath, writeFlags } from "../storage/paths.js";
 import { readSkills } from "../tools/skills.js";
 import { scriptCatalog, scriptPath } from "./catalog.js";
+import { createMemoryCopies } from "./memory.js";
 
 /** Most bytes of files sent with one message: 25 MiB. Decision 23. */
 export const maxMessageFiles = 25 * 1024 * 1024;
@@ -41,6 +42,7 @@ export interface WorkspaceOptions {
 export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
   const { slug, stateDir, generation } = options;
   const made = new Set<string>();
+  const memory = createMemoryCopies(stateDir, generation);
 
   function root(): string {
     const { local } = generation().agent;
@@ -95,7 +97,9 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
     dirOf(record) {
       if (record === undefined) return shared() ?? guard(() => makeDir(root(), "unbound"));
       ensure(record);
-      return placeOf(record);
+      const dir = placeOf(record);
+      if (shared() === undefined) guard(() => memory.lay(dir));
+      return dir;
     },
 
     async stage(sessionId, files) {

@@ -15,6 +15,7 @@ const scaffold = [
   ".gitignore",
   "README.md",
   "bot/agent.ts",
+  "bot/hooks/memory.ts",
   "bot/hooks/usage.ts",
   "bot/instructions.md",
   "bot/skills/plan-meeting.md",
