@@ -213,7 +213,7 @@ describe("extensions", () => {
   });
 
   it("checks settings when mounted, and gives them with defaults", () => {
-    expect(() => ci.config).toThrow("isn't mounted");
+    expect(() => ci.config).toThrow("no settings yet");
     // @ts-expect-error a setting is missing
     expect(() => ci({ org: "acme" })).toThrow("wrong settings: token: ");
     const mount = ci({ org: "acme", token: "t" });
