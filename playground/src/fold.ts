@@ -59,9 +59,14 @@ function apply(before: Transcript, { type, index, data }: WireEvent): Transcript
     case "turn.started":
       return { ...before, status: "running" };
     case "reasoning.appended":
-      return grow(before, "reasoning", `reasoning:${index}`, textOf(data.delta), {});
-    case "reasoning.completed":
-      return settle(before, "reasoning", `reasoning:${index}`, textOf(data.text), {});
+    case "reasoning.completed": {
+      // Of several subagents at once the thoughts would mingle; what they do and answer is shown.
+      if ("parentCallId" in parent) return before;
+      const key = `reasoning:${index}`;
+      return type === "reasoning.appended"
+        ? grow(before, "reasoning", key, textOf(data.delta), {})
+        : settle(before, "reasoning", key, textOf(data.text), {});
+    }
     case "message.appended":
       return grow(before, "reply", `reply:${textOf(data.messageId)}`, textOf(data.delta), parent);
     case "message.completed":

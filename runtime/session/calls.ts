@@ -56,12 +56,13 @@ export async function runCall(request: CallRequest): Promise<Draft> {
       const data = { callId, ...prepared.delegate, ...(model === undefined ? {} : { model }) };
       return { type: "subagent.called", turnId, data };
     }
-    if (orphaned && prepared.effect === "write" && record.dryRun !== true) {
-      return refuse("The server restarted during this call; whether it took effect is unknown. It was not run again.");
-    }
     const scope: CallScope = { callId, record, turnId, signal };
     if (call.phase === "requested" && (await asksHuman(prepared, scope))) {
       return { type: "action.approval_requested", turnId, data: { callId, toolName, args, manifestHash, ...parent } };
+    }
+    // A call that asks first and had not asked has not run: only what comes after that may have.
+    if (orphaned && prepared.effect === "write" && record.dryRun !== true) {
+      return refuse("The server restarted during this call; whether it took effect is unknown. It was not run again.");
     }
     const { output, isError, stubbed } = await prepared.run(scope);
     const durationMs = clock.now() - startedAt;
