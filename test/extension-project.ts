@@ -1,6 +1,6 @@
 /** Projects and extension packages as people make them: with the real CLI, and with npm. */
 import { spawn } from "node:child_process";
-import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { bdk, linkModules, packageRoot } from "./cli/bdk.js";
@@ -105,8 +105,9 @@ export async function newExtension(parent: string): Promise<string> {
   const folder = join(parent, "hello");
   await linkModules(folder);
   await mkdir(join(folder, "node_modules/.bin"), { recursive: true });
-  await chmod(join(packageRoot, "dist/cli/bdk.js"), 0o755);
-  await symlink(join(packageRoot, "dist/cli/bdk.js"), join(folder, "node_modules/.bin/bdk"));
+  const bin = join(folder, "node_modules/.bin/bdk");
+  await writeFile(bin, `#!/bin/sh\nexec "${process.execPath}" "${join(packageRoot, "dist/cli/bdk.js")}" "$@"\n`);
+  await chmod(bin, 0o755);
   return folder;
 }
 
