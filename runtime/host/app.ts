@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { type FastifyInstance, fastify } from "fastify";
 import { RuntimeError } from "../errors.js";
 import { approvalRoutes } from "../http/approvals.js";
@@ -81,13 +82,15 @@ export function createApp(host: HttpHost): FastifyInstance {
   return app;
 }
 
-/** Bodies are JSON, without keys that reach into prototypes; an empty body is no body. Everything else is 415. */
+/** Bodies are JSON, in UTF-8, without keys that reach into prototypes; an empty body is no body. Everything else is 415. */
 function readJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, body, done) => {
-    if (body === "") return done(null, undefined);
-    parse(request, body, done);
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    if (body.length === 0) return done(null, undefined);
+    // Decoding would put U+FFFD in place of what is no UTF-8: a message that nobody sent.
+    if (!isUtf8(body)) return done(new RuntimeError("invalid_request", "the body is not valid UTF-8"));
+    parse(request, body.toString("utf8"), done);
   });
 }
 

@@ -12,6 +12,27 @@ export function readBody(request: FastifyRequest): Fields {
   return body;
 }
 
+/** As `readBody`, for the routes that take files: 413 when all but `workspaceFiles` is more than `limit` bytes of JSON. */
+export function readBodyWithFiles(request: FastifyRequest, limit: number): Fields {
+  const body = readBody(request);
+  const { "content-length": sent } = request.headers;
+  if (sent !== undefined && Number(sent) <= limit) return body;
+  const { workspaceFiles: _, ...rest } = body;
+  if (isLargerThan(rest, limit)) {
+    throw new RuntimeError("payload_too_large", `the body without "workspaceFiles" is larger than ${limit} bytes`);
+  }
+  return body;
+}
+
+function isLargerThan(value: Fields, limit: number): boolean {
+  try {
+    return Buffer.byteLength(JSON.stringify(value)) > limit;
+  } catch (error) {
+    if (error instanceof RangeError) return true; // nested so deep, or so large, that it can't be written
+    throw error;
+  }
+}
+
 /** The query string's fields; a repeated name is a list. */
 export function readQuery(request: FastifyRequest): Fields {
   return isObject(request.query) ? request.query : {};

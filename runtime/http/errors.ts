@@ -11,7 +11,9 @@ export function handleErrors(app: FastifyInstance, host: HttpHost, table: RouteT
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0] ?? "/";
     const methods = table.methodsOf(path, (slug) => host.mount(slug) !== undefined);
-    if (methods.length === 0) return sendError(host, new RuntimeError("not_found", `no route ${path}`), request, reply);
+    // A path that fits a route's pattern and method and yet was not routed, such as one with nothing after its last slash.
+    if (methods.length === 0 || methods.includes(request.method))
+      return sendError(host, new RuntimeError("not_found", `no route ${path}`), request, reply);
     reply.header("allow", methods.join(", "));
     // CORS stays closed: a preflight is answered, and grants nothing.
     if (request.method === "OPTIONS") return reply.code(204).send();
@@ -64,6 +66,8 @@ function frameworkMessage(error: FastifyError): string {
       return "no such route";
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return "the body is too large";
+    case "FST_ERR_CTP_INVALID_JSON_BODY":
+      return "the body is not valid JSON, or has a key such as __proto__";
     default:
       return error.message;
   }

@@ -4,6 +4,7 @@ import type { Accepted, CreateSession } from "../session/service.js";
 import {
   type Fields,
   readBody,
+  readBodyWithFiles,
   readBoolean,
   readEnum,
   readIdempotencyKey,
@@ -32,7 +33,7 @@ export function sessionRoutes(app: FastifyInstance, host: HttpHost): void {
     refuseWhileDraining(host);
     const agent = agentOf(request);
     const sessionId = readSessionId(request);
-    const body = readBody(request);
+    const body = readBodyWithFiles(request, host.limits.bodyBytes);
     const workspaceFiles = readWorkspaceFiles(body, host.limits.workspaceBytes);
     const admission = readEnum(body, "admission", ["preempt", "coalesce"]);
     const idempotencyKey = readIdempotencyKey(request);
@@ -81,7 +82,7 @@ export function sessionRoutes(app: FastifyInstance, host: HttpHost): void {
 }
 
 function readCreate(request: FastifyRequest, host: HttpHost): CreateSession {
-  const body = readBody(request);
+  const body = readBodyWithFiles(request, host.limits.bodyBytes);
   const title = readString(body, "title");
   const dryRun = readBoolean(body, "dryRun");
   const asOf = readAsOf(body);

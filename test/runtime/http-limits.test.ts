@@ -189,3 +189,34 @@ test("answers to GET and errors carry the security headers, and no error a stack
     expect(JSON.stringify(body)).not.toMatch(/at .*\.ts|node_modules/);
   }
 });
+
+test("a body that is no UTF-8 is 400: nothing is put in place of what was sent", async () => {
+  const { base } = await start();
+  for (const bytes of [[0xff, 0xfe], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0xaf]]) {
+    const body = Buffer.concat([Buffer.from('{"message":"'), Buffer.from(bytes), Buffer.from('"}')]);
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(`${base}/v1/session`, { method: "POST", headers, body });
+    const { error, message } = (await response.json()) as Record<string, string>;
+    expect([response.status, error, message]).toEqual([400, "invalid_request", "the body is not valid UTF-8"]);
+  }
+});
+
+test("the room for files is not room for other fields", async () => {
+  const { base } = await start({ bodyLimit: 2_000 });
+  const long = "x".repeat(2_000);
+  for (const body of [
+    { message: "x", title: long },
+    { message: "x", other: long },
+  ]) {
+    const { status, body: answer } = await call(`${base}/v1/session`, { body });
+    expect([status, answer.error]).toEqual([413, "payload_too_large"]);
+  }
+  const workspaceFiles = { "a.txt": long };
+  expect((await call(`${base}/v1/session`, { body: { message: "x", workspaceFiles } })).status).toBe(200);
+});
+
+test("a path with nothing after its last slash is 404, not a method that it accepts", async () => {
+  const { base } = await start();
+  const { status, body } = await call(`${base}/playground/assets/`);
+  expect([status, body.error]).toEqual([404, "not_found"]);
+});

@@ -54,11 +54,14 @@ test.each([
   expect([answer.status, answer.body.ok, answer.body.error]).toEqual([400, false, "invalid_request"]);
 });
 
-test.each(["tomorrow", "2026-01-01", "2026-01-01T00:00:00", 5])("asOf %j is 400 invalid_as_of", async (asOf) => {
-  const { base } = await startHost(makeBundle([createTester().parts]));
-  const { status, body } = await call(`${base}/v1/session`, { body: { message: "x", asOf } });
-  expect([status, body.error]).toEqual([400, "invalid_as_of"]);
-});
+test.each(["tomorrow", "2026-01-01", "2026-01-01T00:00:00", "2026-02-30T00:00:00Z", 5])(
+  "asOf %j is 400 invalid_as_of",
+  async (asOf) => {
+    const { base } = await startHost(makeBundle([createTester().parts]));
+    const { status, body } = await call(`${base}/v1/session`, { body: { message: "x", asOf } });
+    expect([status, body.error]).toEqual([400, "invalid_as_of"]);
+  },
+);
 
 test("each accepted follow-up rotates the token; a stale one is 409", async () => {
   const { base } = await startHost(makeBundle([createTester().parts]));
