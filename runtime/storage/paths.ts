@@ -4,6 +4,8 @@ import { isMissing, privateDir } from "./files.js";
 
 /** Longest relative path that is taken, in characters. */
 const maxLength = 1_024;
+/** Longest name of a file or folder that file systems take. */
+const maxSegmentBytes = 255;
 
 /**
  * Why a path from outside can't be used below a folder; `undefined` when it can. Paths are relative and `/`-separated.
@@ -17,6 +19,9 @@ export function problemOfPath(relative: string): string | undefined {
   if (path.isAbsolute(relative) || /^[A-Za-z]:/.test(relative)) return "must be relative";
   const segments = relative.split("/");
   if (segments.includes("..")) return "must stay inside the folder";
+  if (segments.some((segment) => Buffer.byteLength(segment) > maxSegmentBytes)) {
+    return `must not hold a name of more than ${maxSegmentBytes} bytes`;
+  }
   if (segments.includes("") || segments.includes(".")) return "must not hold empty or . segments";
   return undefined;
 }

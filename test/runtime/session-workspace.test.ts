@@ -133,9 +133,28 @@ test("files sent with a message are there when its turn runs, and named on the s
 test("paths that could leave the workspace are refused, and nothing of the message is taken", async () => {
   const root = tempDir();
   const sessions = await openSessions({ root });
-  for (const path of ["../x", "/etc/x", "a/../../x", "a//b", "./x", "", "a\\b", "a\0b", "C:/x", "x".repeat(2_000)]) {
+  for (const path of [
+    "../x",
+    "/etc/x",
+    "a/../../x",
+    "a//b",
+    "./x",
+    "",
+    "a\\b",
+    "a\0b",
+    "C:/x",
+    "x".repeat(2_000),
+    "x".repeat(256),
+  ]) {
     const attempt = sessions.create(alice, { message: "x", channelId: "http", workspaceFiles: { [path]: "x" } });
     await expect(attempt).rejects.toMatchObject({ code: "invalid_request" });
+  }
+  for (const files of [
+    { a: "1", "a/b": "2" },
+    { "a/b/c": "1", a: "2" },
+  ]) {
+    const attempt = sessions.create(alice, { message: "x", channelId: "http", workspaceFiles: files });
+    await expect(attempt).rejects.toMatchObject({ code: "invalid_request", message: expect.stringContaining('"a"') });
   }
   const big = { "big.txt": "x".repeat(25 * 1024 * 1024 + 1) };
   const attempt = sessions.create(alice, { message: "x", channelId: "http", workspaceFiles: big });
@@ -188,4 +207,44 @@ test("a workspace that can't be made is said so: 500 for a direct write, a tool 
   expect((await sessions.callTool(alice, { toolName: "where", input: {} }).catch((error) => error)).code).toBe(
     "workspace_unavailable",
   );
+});
+
+test("a file that the workspace has no place for fails its turn, and no other", async () => {
+  const root = tempDir();
+  const sessions = await openSessions({ root });
+  let { sessionId, continuationToken } = await run(sessions, "one", { workspaceFiles: { "notes/a.md": "1" } });
+  const send = async (workspaceFiles?: Record<string, string>) => {
+    const message = workspaceFiles === undefined ? "and on" : "with files";
+    const files = workspaceFiles === undefined ? {} : { workspaceFiles };
+    ({ continuationToken } = await sessions.followUp(alice, { sessionId, continuationToken, message, ...files }));
+    await sessions.settled(sessionId);
+  };
+  for (const path of ["notes", "notes/a.md/b"]) {
+    await send({ [path]: "2" });
+    await send();
+  }
+  const events = await eventsOf(sessions, sessionId);
+  expect(only(events, "turn.completed")).toHaveLength(3);
+  expect(only(events, "turn.failed").map(({ data }) => [data.code, data.message])).toEqual([
+    ["invalid_request", 'workspaceFiles: "notes" can\'t be written: something else is in its place (EISDIR)'],
+    ["invalid_request", 'workspaceFiles: "notes/a.md/b" can\'t be written: something else is in its place (ENOTDIR)'],
+  ]);
+  expect(readdirSync(join(root, "state", "incoming", sessionId))).toEqual([]);
+});
+
+test("many files of a message don't hold the others up", async () => {
+  const sessions = await openSessions();
+  const workspaceFiles = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`d/${index}`, "x"]));
+  let isDone = false;
+  const filling = run(sessions, "x", { workspaceFiles }).then(() => {
+    isDone = true;
+  });
+  let longest = 0;
+  for (let last = performance.now(); !isDone; ) {
+    await new Promise((resolve) => setImmediate(resolve));
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }
+  await filling;
+  expect(longest).toBeLessThan(250);
 });
