@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { SessionEvent } from "../session/event.js";
-import type { EventLog, EventStore, Log, SessionRecord } from "../session/ports.js";
+import type { EventLog, EventStore, Log, SessionRecord, SessionRow } from "../session/ports.js";
 import { reduce } from "../session/reduce.js";
 import { initialState } from "../session/state.js";
 import { toRow } from "../session/views/summary.js";
@@ -45,7 +45,13 @@ export async function openEventStore(dir: string, log: Log): Promise<FileEventSt
       const { isCrashed } = readFacts(dir);
       writeFacts(dir, false);
       const store = new Store(dir, log, unlock);
-      if (isCrashed) await store.rebuildIndex();
+      if (isCrashed) {
+        log("warn", "the machine went down while the server ran: reading all sessions once to rebuild the index");
+        await store.rebuildIndex({ isTorn: true });
+      } else if (store.index.isDamaged) {
+        log("warn", "index.ndjson is lost or damaged: reading all sessions once to make it anew");
+        await store.rebuildIndex({ isTorn: false });
+      }
       return store;
     } catch (error) {
       unlock();
@@ -196,23 +202,31 @@ class Store implements FileEventStore {
     this.#unlock();
   }
 
-  /** After the machine went down: rows from the logs, and a gap before the next index of every open turn. */
-  async rebuildIndex(): Promise<void> {
-    this.#log("warn", "the machine went down while the server ran: reading all sessions once to rebuild the index");
+  /** Rows from the logs; `isTorn`: with a gap before the next index of every open turn. */
+  async rebuildIndex({ isTorn }: { readonly isTorn: boolean }): Promise<void> {
     this.index.clear();
     for (const id of fs.readdirSync(path.join(this.#dir, "sessions")).sort()) {
-      const record = readSession(this.#sessionDir(id));
-      if (record === undefined) continue;
-      let state = initialState;
-      for await (const lines of this.read(id, 0)) {
-        for (const line of lines) state = reduce(state, JSON.parse(line) as SessionEvent);
+      try {
+        const row = await this.#readRow(id);
+        if (row === undefined) continue;
+        this.index.put(row);
+        if (isTorn && row.open) this.#torn.add(id);
+      } catch (error) {
+        // One damaged session must not keep the others from being served.
+        this.#log("error", `session ${id} can't be read and is left out: ${String(error)}`);
       }
-      if (state.nextIndex === 0) continue;
-      const row = toRow(record, state);
-      this.index.put(row);
-      if (row.open) this.#torn.add(id);
     }
     this.index.compact();
+  }
+
+  async #readRow(id: string): Promise<SessionRow | undefined> {
+    const record = readSession(this.#sessionDir(id));
+    if (record === undefined) return undefined;
+    let state = initialState;
+    for await (const lines of this.read(id, 0)) {
+      for (const line of lines) state = reduce(state, JSON.parse(line) as SessionEvent);
+    }
+    return state.nextIndex === 0 ? undefined : toRow(record, state);
   }
 
   #sessionDir(id: string): string {

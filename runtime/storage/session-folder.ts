@@ -21,11 +21,20 @@ export function hasSession(dir: string): boolean {
 export function readSession(dir: string): SessionRecord | undefined {
   const text = readIfThere(path.join(dir, fileName));
   if (text === undefined || !text.endsWith("\n")) return undefined;
-  const { formatVersion: version, ...record } = JSON.parse(text) as SessionRecord & { readonly formatVersion: number };
+  const { formatVersion: version, ...record } = parseRecord(dir, text);
   if (version > formatVersion) {
     throw new RuntimeError("storage_unavailable", `${dir} was written by a newer version of bdk (format ${version})`);
   }
   return record;
+}
+
+function parseRecord(dir: string, text: string): SessionRecord & { readonly formatVersion: number } {
+  try {
+    return JSON.parse(text) as SessionRecord & { readonly formatVersion: number };
+  } catch (error) {
+    const file = path.join("sessions", path.basename(dir), fileName);
+    throw new RuntimeError("storage_unavailable", `${file} is damaged: it is not JSON`, {}, error);
+  }
 }
 
 /** Makes a session's folder with its facts. Resolves when both are durable; the folder's own name is the caller's to sync. */

@@ -11,6 +11,8 @@ const claimKeptMs = 24 * 60 * 60 * 1000;
 type Line = SessionRow | { readonly id: string; readonly gone: true } | { readonly claim: Claim };
 
 export interface IndexFile extends SessionIndex {
+  /** The file was lost or is not what was written: the rows must be made again from the logs. */
+  readonly isDamaged: boolean;
   /** Drops every row, to be filled from the logs. */
   clear(): void;
   /** Writes the file anew, without what is out of date. */
@@ -30,6 +32,7 @@ export function openIndex(dir: string, now: () => number): IndexFile {
   /** Ids in order of creation, for listing; gone ones are skipped. */
   let order: string[] = [];
   let lines = 0;
+  let isDamaged = false;
 
   const keyOf = (channelId: string, key: string) => `${channelId}:${key}`;
 
@@ -74,15 +77,21 @@ export function openIndex(dir: string, now: () => number): IndexFile {
   }
 
   function load(): void {
-    const text = readIfThere(file);
-    if (text === undefined) return;
+    const text = readIfThere(file) ?? "";
     const whole = text.slice(0, text.lastIndexOf("\n") + 1);
     if (whole.length < text.length) fs.truncateSync(file, Buffer.byteLength(whole));
-    if (whole === "") return;
-    const parsed = JSON.parse(`[${whole.slice(0, -1).replaceAll("\n", ",")}]`) as readonly Line[];
+    if (whole === "") {
+      isDamaged = fs.readdirSync(path.join(dir, "sessions")).length > 0;
+      return;
+    }
+    const parsed = parseLines(whole.slice(0, -1));
     lines = parsed.length;
     const latest = new Map<string, SessionRow | undefined>();
     for (const line of parsed) {
+      if (!isLine(line)) {
+        isDamaged = true;
+        continue;
+      }
       if ("claim" in line) claims.set(line.claim.key, line.claim);
       else latest.set(line.id, "gone" in line ? undefined : line);
     }
@@ -123,6 +132,7 @@ export function openIndex(dir: string, now: () => number): IndexFile {
   let size = fs.fstatSync(fd).size;
 
   return {
+    isDamaged,
     get: (id) => rows.get(id),
     put(row) {
       write(row);
@@ -167,4 +177,26 @@ export function openIndex(dir: string, now: () => number): IndexFile {
       fs.closeSync(fd);
     },
   };
+}
+
+/** The values of the lines; `undefined` for one that is no JSON. */
+function parseLines(text: string): readonly unknown[] {
+  try {
+    return JSON.parse(`[${text.replaceAll("\n", ",")}]`) as readonly unknown[];
+  } catch {
+    return text.split("\n").map(parseLine); // which of them is wrong
+  }
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined; // told by its being no line
+  }
+}
+
+function isLine(value: unknown): value is Line {
+  if (typeof value !== "object" || value === null) return false;
+  return "claim" in value || ("id" in value && typeof value.id === "string");
 }

@@ -16,7 +16,8 @@ interface StoreFacts {
 export function readFacts(dir: string): { readonly isCrashed: boolean } {
   const text = readIfThere(path.join(dir, "store.json"));
   if (text === undefined) return { isCrashed: false };
-  const facts = JSON.parse(text) as StoreFacts;
+  const facts = parseFacts(text);
+  if (facts === undefined) return { isCrashed: true };
   if (facts.formatVersion > formatVersion) {
     throw new RuntimeError(
       "storage_unavailable",
@@ -24,6 +25,16 @@ export function readFacts(dir: string): { readonly isCrashed: boolean } {
     );
   }
   return { isCrashed: !facts.clean && facts.bootId !== bootId() };
+}
+
+/** `undefined` when the file is not what was written: then nothing is known of how the store was left. */
+function parseFacts(text: string): StoreFacts | undefined {
+  try {
+    const facts: unknown = JSON.parse(text);
+    return typeof facts === "object" && facts !== null && "formatVersion" in facts ? (facts as StoreFacts) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Says whether the store was closed in good order. */

@@ -251,3 +251,61 @@ test("the index stays small over many turns", async () => {
   const again = await openSessions({ root });
   expect(await again.get(alice, sessionId)).toMatchObject({ turns: 51, continuationToken });
 });
+
+test.each([
+  ["lost", (file: string) => rmSync(file)],
+  ["emptied", (file: string) => writeFileSync(file, "")],
+  ["filled with something else", (file: string) => writeFileSync(file, "garbage\n\0\0{}\n7\n")],
+  ["damaged in one line", (file: string) => writeFileSync(file, `${readFileSync(file, "utf8")}{"id":\n`)],
+])("an index that was %s is made anew from the logs", async (_how, damage) => {
+  const root = tempDir();
+  const first = await openSessions({ root });
+  const { sessionId, continuationToken } = await run(first, "one");
+  await run(first, "other");
+  const before = await first.list(alice, { limit: 10 });
+  await first.close();
+  damage(join(stateOf(root), "index.ndjson"));
+  const second = await openSessions({ root });
+  expect(await second.list(alice, { limit: 10 })).toEqual(before);
+  expect(second.logged.join("\n")).toContain("index.ndjson is lost or damaged");
+  await second.followUp(alice, { sessionId, continuationToken, message: "two" });
+  await second.settled(sessionId);
+  const indexes = (await eventsOf(second, sessionId)).map(({ index }) => index);
+  expect(indexes).toEqual(indexes.map((_, at) => at));
+  await second.close();
+  const third = await openSessions({ root });
+  expect(third.logged.join("\n")).not.toContain("damaged");
+});
+
+test.each(["", "{garbage", "null", "7"])(
+  "a store.json of %j is taken for a crash, not for a reason to stop",
+  async (facts) => {
+    const root = tempDir();
+    const first = await openSessions({ root });
+    const { sessionId } = await run(first, "one");
+    await first.close();
+    writeFileSync(join(stateOf(root), "store.json"), facts);
+    const second = await openSessions({ root });
+    expect(await second.get(alice, sessionId)).toMatchObject({ status: "waiting", turns: 1 });
+  },
+);
+
+test("one damaged session doesn't keep the others from being served", async () => {
+  const root = tempDir();
+  const first = await openSessions({ root });
+  const { sessionId: damaged, continuationToken } = await run(first, "one");
+  const { sessionId } = await run(first, "two");
+  await first.close();
+  writeFileSync(join(stateOf(root), "sessions", damaged, "session.json"), "{garbage\n");
+  const second = await openSessions({ root });
+  const attempt = second.followUp(alice, { sessionId: damaged, continuationToken, message: "go on" });
+  await expect(attempt).rejects.toMatchObject({
+    code: "storage_unavailable",
+    message: `${join("sessions", damaged, "session.json")} is damaged: it is not JSON`,
+  });
+  await second.close();
+  rmSync(join(stateOf(root), "index.ndjson"));
+  const third = await openSessions({ root });
+  expect((await third.list(alice, { limit: 10 })).sessions.map(({ id }) => id)).toEqual([sessionId]);
+  expect(third.logged.join("\n")).toContain(`session ${damaged} can't be read and is left out`);
+});
