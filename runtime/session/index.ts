@@ -201,7 +201,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
     }
   }
 
-  async function send(caller: Caller, request: FollowUp): Promise<number> {
+  async function send(caller: Caller, request: FollowUp, onRecorded: (messages: number) => void): Promise<number> {
     const { sessionId, continuationToken, message, admission = "preempt", workspaceFiles } = request;
     const runner = await requireRunner(caller, sessionId);
     const files = workspaceFiles && (await workspace.stage(sessionId, workspaceFiles));
@@ -214,7 +214,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
           "this continuation token was used already; the latest answer has the next one",
         );
       }
-      const messages = await runner.receive({ text: message, admission, ...(files && { files }) });
+      const messages = await runner.receive({ text: message, admission, onRecorded, ...(files && { files }) });
       tokens.rotated(runner.row, messages);
       return messages;
     } catch (error) {
@@ -249,9 +249,16 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
       requireRow(caller, sessionId);
       const key = idempotencyKey === undefined ? undefined : `${caller.owner} ${sessionId} ${idempotencyKey}`;
       const answer = await idempotency.once(key, async (claim) => {
-        const sent = { sessionId, messages: await send(caller, request) };
-        claim(sent);
-        return sent;
+        // Claimed with the record: a server that dies before it can answer still knows that this message was taken.
+        const onRecorded = (messages: number) => {
+          try {
+            claim({ sessionId, messages });
+          } catch (error) {
+            // The message stands all the same; only a repetition of it would not be known as one.
+            deps.log("warn", `an idempotency key was not kept: ${String(error)}`);
+          }
+        };
+        return { sessionId, messages: await send(caller, request, onRecorded) };
       });
       return accepted(answer);
     },

@@ -103,8 +103,10 @@ export class SessionRunner {
     readonly text: string;
     readonly admission: "preempt" | "coalesce";
     readonly files?: StagedFiles;
+    /** Called with the number of messages at the moment of the record, before anything else can happen. */
+    readonly onRecorded?: (messages: number) => void;
   }): Promise<number> {
-    const { text, admission, files } = message;
+    const { text, admission, files, onRecorded } = message;
     const journal = this.#journal;
     const turnId = this.#context.deps.makeId("turn_");
     const named = files === undefined ? {} : { files: files.paths };
@@ -113,6 +115,7 @@ export class SessionRunner {
     const interrupted = admission === "preempt" ? journal.state.turn?.id : undefined;
     const visible = journal.append(drafts);
     const { messages } = journal.state;
+    onRecorded?.(messages);
     await visible;
     if (interrupted !== undefined && interrupted === journal.state.turn?.id) {
       this.#loop.interrupt("interrupted by a new message");
