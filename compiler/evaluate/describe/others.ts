@@ -29,7 +29,10 @@ export function describeReminder(value: unknown): Described {
 }
 
 export function describeResult(value: unknown): Described {
-  return { problems: check(z.looseObject({ commit: callable, dryRunResult: z.optional(callable) }), value).problems, facts: {} };
+  return {
+    problems: check(z.looseObject({ commit: callable, dryRunResult: z.optional(callable) }), value).problems,
+    facts: {},
+  };
 }
 
 export function describeStorage(value: unknown): Described {
