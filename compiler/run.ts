@@ -1,6 +1,7 @@
 /** One run of the pipeline: its diagnostics, its clock, and what its result depends on. */
 import path from "node:path";
 import type { Definition } from "./analyze/definition.js";
+import { codes } from "./diagnostics/codes.js";
 import { type Diagnostic, hasErrors, inOrder, primarySpan, type Result } from "./diagnostics/diagnostic.js";
 import type { Evaluated } from "./evaluate/evaluate.js";
 import type { CompileOptions, CompileResult, Phase } from "./index.js";
@@ -48,8 +49,7 @@ export function startRun(workshop: Workshop, { onPhase }: CompileOptions): Run {
       const started = performance.now();
       const { value, diagnostics: said } = await work(diagnostics);
       timings[name] = performance.now() - started;
-      const before = new Set(diagnostics.map(placeOf));
-      diagnostics.push(...said.filter((each) => !before.has(placeOf(each))));
+      diagnostics.push(...unsaid(said, diagnostics));
       return value;
     },
     finish: Object.assign(finish, {
@@ -60,7 +60,18 @@ export function startRun(workshop: Workshop, { onPhase }: CompileOptions): Run {
   };
 }
 
-/** Two phases that find the same fault at the same place say it once, in the words of the first. */
+/**
+ * What a phase adds to the phases before it: the same fault at the same place is said once, in the words of the first,
+ * and of a file that can't be parsed nothing else.
+ */
+function unsaid(said: readonly Diagnostic[], before: readonly Diagnostic[]): readonly Diagnostic[] {
+  const places = new Set(before.map(placeOf));
+  const unreadable = new Set(before.filter(({ code }) => unparsed.has(code)).map((each) => primarySpan(each)?.file));
+  return said.filter((each) => !places.has(placeOf(each)) && !unreadable.has(primarySpan(each)?.file ?? ""));
+}
+
+const unparsed: ReadonlySet<string> = new Set([codes.syntaxError.code, codes.badPackageJson.code]);
+
 function placeOf(each: Diagnostic): string {
   const { file, line, column } = primarySpan(each) ?? {};
   return JSON.stringify(file === undefined ? [each.code, each.message] : [each.code, file, line, column]);
