@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Manifest } from "../../runtime/manifest/schema.js";
 import type { Diagnostic, Result } from "../diagnostics/diagnostic.js";
 import { distFile } from "../link/package-folder.js";
+import { bareFolders } from "../link/places.js";
 import type { ProjectCode } from "../link/project-code.js";
 import { printManifest } from "../manifest/canonical.js";
 import type { Bundle, EmittedFile } from "./bundle.js";
@@ -37,6 +38,7 @@ export function emit({ manifest, project, blobs, include }: EmitInput): Result<r
     { path: "server.mjs.map", contents: shiftMap(project.map, server.projectLine) },
     { path: "manifest.json", contents: printManifest(manifest) },
     ...project.beside.map(({ path, file }) => ({ path: `assets/${path}`, contents: readFileSync(file) })),
+    ...bareFolders(project).map((folder) => ({ path: `assets/${folder}/.folder`, contents: "" })),
     ...externals.value,
   ];
   return { value: files, diagnostics };

@@ -6,6 +6,7 @@ import type { AnalysisCache, Definition } from "../analyze/definition.js";
 import { checkExpression } from "../analyze/rules/cron.js";
 import { type Diagnostic, inOrder, type Result } from "../diagnostics/diagnostic.js";
 import type { Linked, Linker } from "../link/link.js";
+import { bareFolders } from "../link/places.js";
 import type { Surface } from "../resolve/surface.js";
 import type { Evaluator } from "./child-process.js";
 import { type Settled, settleEnvironment } from "./environment.js";
@@ -112,6 +113,7 @@ function stageBeside({ code }: Linked): string {
     mkdirSync(path.dirname(target), { recursive: true });
     copyFileSync(file, target);
   }
+  for (const folder of bareFolders(code)) mkdirSync(path.join(stage, "assets", folder), { recursive: true });
   return stage;
 }
 
