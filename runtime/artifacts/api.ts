@@ -27,6 +27,8 @@ export interface ArtifactSources {
 export interface ArtifactScope {
   readonly record: SessionRecord | undefined;
   readonly turnId: string | undefined;
+  /** Of the mounted extension whose code tags. */
+  readonly namespace?: string | undefined;
   /** Refuses to replace what someone else owns; for tags that a model makes. */
   readonly ownOnly?: boolean;
 }
@@ -76,12 +78,12 @@ export function toRecord({ owner: _, blob: __, fileName: ___, ...artifact }: Sto
 async function toDraft(sources: ArtifactSources, scope: ArtifactScope, artifact: ArtifactTag): Promise<ArtifactDraft> {
   const { record, turnId, ownOnly = false } = scope;
   const kinds = sources.kinds();
-  const { kind = kinds.fallback, key, title } = artifact;
-  if (kind === undefined) throw new Error("artifacts.tag: say which kind it is");
-  requireText("kind", kind);
+  const { kind: named = kinds.fallback, key, title } = artifact;
+  if (named === undefined) throw new Error("artifacts.tag: say which kind it is");
+  requireText("kind", named);
   requireText("key", key);
   requireText("title", title);
-  kinds.require(kind);
+  const kind = kinds.resolve(named, scope.namespace);
   const owner = record?.owner ?? hostOwner;
   const earlier = sources.store.find(kind, key);
   if (ownOnly && earlier !== undefined && earlier.owner !== owner) {

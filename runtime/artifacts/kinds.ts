@@ -16,8 +16,11 @@ export interface ArtifactKinds {
   readonly max: number;
   /** The kind meant when none is given. */
   readonly fallback: string | undefined;
-  /** Throws when kinds are declared and this is none of them. */
-  require(kind: string): void;
+  /**
+   * The kind in full: code of an extension calls its own kinds by their short names. Throws when kinds are declared and
+   * this is none of them.
+   */
+  resolve(kind: string, namespace: string | undefined): string;
   /** The data as it is stored, defaults applied. Throws saying what is wrong with it. */
   parse(kind: string, data: unknown): Promise<JsonValue | undefined>;
 }
@@ -34,8 +37,10 @@ export function createArtifactKinds({ agent, definitions }: AgentGeneration): Ar
     return (definition.kinds as Readonly<Record<string, ArtifactKind>>)[name]?.schema;
   }
 
-  function require(kind: string): void {
-    if (entries.size === 0 || entries.has(kind)) return;
+  function resolve(kind: string, namespace: string | undefined): string {
+    const own = `${namespace}__${kind}`;
+    if (namespace !== undefined && entries.has(own)) return own;
+    if (entries.size === 0 || entries.has(kind)) return kind;
     throw new Error(
       `there is no kind "${kind}" of artifacts; bot/artifacts.ts declares ${[...entries.keys()].join(", ")}`,
     );
@@ -44,7 +49,7 @@ export function createArtifactKinds({ agent, definitions }: AgentGeneration): Ar
   return {
     max: agent.artifacts?.max ?? defaultMax,
     fallback: entries.size === 0 ? "artifact" : entries.size === 1 ? [...entries.keys()][0] : undefined,
-    require,
+    resolve,
     async parse(kind, data) {
       const validate = standardValidator(schemaOf(kind));
       if (validate === undefined) return data === undefined ? undefined : checkSize(toJson(data));

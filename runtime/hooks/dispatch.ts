@@ -5,13 +5,15 @@ import type { HostServices } from "../authoring/host.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import type { SessionEvent, SessionEventType } from "../session/event.js";
 import type { EventSink, Log, ObservedSession, SessionRecord } from "../session/ports.js";
-import { sessionInfo } from "../tools/context.js";
+import { namespaceOf, sessionInfo } from "../tools/context.js";
 import { messageOf } from "../tools/result.js";
 
 type Handler = (event: SessionEvent, ctx: HookContext) => unknown;
 
 interface NamedHandler {
   readonly hook: string;
+  /** Of the extension that brings it. */
+  readonly namespace: string | undefined;
   readonly handler: Handler;
 }
 
@@ -46,9 +48,13 @@ export function createHookSink(sources: HookSources): EventSink {
     wants: (type) => handlersOf(type).length > 0,
     async dispatch(event, session) {
       const ctx = contextOf(sources, event, session);
-      for (const { hook, handler } of handlersOf(event.type)) {
+      const withNamespace = (base: HookContext, namespace: string): HookContext => ({
+        ...base,
+        artifacts: sources.artifacts({ record: session.record, turnId: event.turnId, namespace }),
+      });
+      for (const { hook, namespace, handler } of handlersOf(event.type)) {
         try {
-          await handler(event, ctx);
+          await handler(event, namespace === undefined ? ctx : withNamespace(ctx, namespace));
         } catch (error) {
           sources.log("error", `hook "${hook}" handler for ${event.type} threw: ${messageOf(error)}`);
         }
@@ -59,13 +65,16 @@ export function createHookSink(sources: HookSources): EventSink {
 
 function collect({ agent, definitions }: AgentGeneration): ReadonlyMap<string, readonly NamedHandler[]> {
   const byType = new Map<string, NamedHandler[]>();
-  for (const { id, name } of agent.hooks) {
+  for (const { id, name, layer } of agent.hooks) {
     const definition = definitions[id];
     if (typeof definition !== "object" || definition === null || !("events" in definition)) continue;
     for (const [type, handler] of Object.entries((definition.events ?? {}) as Readonly<Record<string, unknown>>)) {
       if (typeof handler !== "function") continue;
       const bound: Handler = (event, ctx) => handler.call(definition.events, event, ctx);
-      byType.set(type, [...(byType.get(type) ?? []), { hook: name, handler: bound }]);
+      byType.set(type, [
+        ...(byType.get(type) ?? []),
+        { hook: name, namespace: namespaceOf({ name, layer }), handler: bound },
+      ]);
     }
   }
   return byType;

@@ -14,6 +14,12 @@ export interface ContextSources {
   readonly workspaceDir: (record: SessionRecord | undefined, callId: string) => string;
 }
 
+/** The namespace that an extension's entry, or its overlay, has in its name; `undefined` for entries of the project. */
+export function namespaceOf({ name, layer }: { readonly name: string; readonly layer: string }): string | undefined {
+  const end = name.indexOf("__");
+  return (layer === "extension" || layer === "overlay") && end > 0 ? name.slice(0, end) : undefined;
+}
+
 /** A session as authored code sees it. */
 export function sessionInfo(record: SessionRecord): SessionInfo {
   const { owner: _, createdAt: __, asOf: ___, ...info } = record;
@@ -24,13 +30,16 @@ export function sessionInfo(record: SessionRecord): SessionInfo {
 export class CallContext implements ToolContext {
   readonly #scope: CallScope;
   readonly #sources: ContextSources;
+  readonly #namespace: string | undefined;
   #controller: AbortController | undefined;
   #aborted: Error | undefined;
   #session: SessionInfo | undefined;
   #host: HostServices | undefined;
 
-  constructor(scope: CallScope, sources: ContextSources) {
+  /** @param namespace of the extension that the code belongs to */
+  constructor(scope: CallScope, sources: ContextSources, namespace?: string) {
     this.#scope = scope;
+    this.#namespace = namespace;
     this.#sources = sources;
   }
 
@@ -50,7 +59,8 @@ export class CallContext implements ToolContext {
   }
 
   get artifacts(): ArtifactsApi {
-    return this.#sources.artifacts({ record: this.#scope.record, turnId: this.#scope.turnId });
+    const { record, turnId } = this.#scope;
+    return this.#sources.artifacts({ record, turnId, namespace: this.#namespace });
   }
 
   get signal(): AbortSignal {

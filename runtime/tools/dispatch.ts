@@ -5,7 +5,7 @@ import type { Sections } from "../host/sections.js";
 import type { ToolEntry } from "../manifest/schema.js";
 import type { CallableTool, CallOutcome, CallScope, PreparedCall, Refusal, SessionRecord } from "../session/ports.js";
 import { type AgentToolSources, runAgentTool } from "./agent-tool.js";
-import { CallContext, type ContextSources } from "./context.js";
+import { CallContext, type ContextSources, namespaceOf } from "./context.js";
 import { createInputCheck, type InputCheck, standardValidator } from "./input.js";
 import { formatPath } from "./issues.js";
 import { failed, failedWith, messageOf, outcomeOf } from "./result.js";
@@ -61,6 +61,10 @@ export class AuthoredTool implements CallableTool {
     return "refused" in checked ? checked : new Call(this, raw, checked.value);
   }
 
+  contextOf(scope: CallScope): CallContext {
+    return new CallContext(scope, this.sources, namespaceOf(this.entry));
+  }
+
   /** Applies `outputSchema`, where there is one, to a plain result or to an envelope's structured part. */
   finish(value: unknown, copy: boolean): CallOutcome | Promise<CallOutcome> {
     const outcome = outcomeOf(value, copy);
@@ -99,7 +103,7 @@ class Call implements PreparedCall {
   needsApproval(scope: CallScope): boolean | Promise<boolean> {
     const { needsApproval = false } = this.#tool.definition;
     return typeof needsApproval === "function"
-      ? needsApproval(this.#input, new CallContext(scope, this.#tool.sources))
+      ? needsApproval(this.#input, this.#tool.contextOf(scope))
       : needsApproval;
   }
 
@@ -119,7 +123,7 @@ class Call implements PreparedCall {
   #execute(scope: CallScope, copy: boolean): CallOutcome | Promise<CallOutcome> {
     const tool = this.#tool;
     if (tool.execution === "agent") return this.#runScript(scope);
-    const ctx = new CallContext(scope, tool.sources);
+    const ctx = tool.contextOf(scope);
     let value: unknown;
     try {
       value = tool.definition.execute(this.#input, ctx);
@@ -143,13 +147,13 @@ class Call implements PreparedCall {
   }
 
   async #stub(scope: CallScope): Promise<CallOutcome> {
-    const { definition, name, sources } = this.#tool;
+    const { definition, name } = this.#tool;
     if (definition.dryRunResult === undefined) {
       const output = { dryRun: true, message: `This is a dry run: "${name}" was not carried out.` };
       return { output, isError: false, stubbed: true };
     }
     try {
-      const value: unknown = await definition.dryRunResult(this.#input, new CallContext(scope, sources));
+      const value: unknown = await definition.dryRunResult(this.#input, this.#tool.contextOf(scope));
       return { ...outcomeOf(value, true), stubbed: true };
     } catch (error) {
       return { ...failed(`dryRunResult of "${name}" threw: ${messageOf(error)}`), stubbed: true };

@@ -206,6 +206,30 @@ describe("in process", () => {
     expect(odd.body.result).not.toMatchObject({ id: (free.body.result as { id: string }).id });
   });
 
+  test("an extension's tool calls its kinds by their short names", async () => {
+    const bundle = makeBundle([{ tools: { ci__tool: tool, tool } }]);
+    const [agent] = bundle.manifest.agents;
+    const [entry] = agent?.tools ?? [];
+    if (agent === undefined || entry === undefined) throw new Error("the bundle has no tool");
+    const origin = { source: "bot/artifacts.ts:1", layer: "project" } as const;
+    const kinds = ["ci__report", "report"].map((name) => ({ name, description: name }));
+    const artifacts = { ...origin, id: "artifacts:artifacts", kinds, agentTool: false, max: 10 };
+    const manifest = {
+      ...agent,
+      artifacts,
+      tools: [{ ...entry, layer: "extension" as const }, ...agent.tools.slice(1)],
+    };
+    const { base } = await startHost({ ...bundle, manifest: { ...bundle.manifest, agents: [manifest] } });
+    for (const [name, kind] of [
+      ["ci__tool", "ci__report"],
+      ["tool", "report"],
+    ] as const) {
+      const input = { kind: "report", key: "k", title: "t" };
+      const { body } = await call(`${base}/v1/tools/${name}`, { body: { input } });
+      expect(body).toMatchObject({ isError: false, result: { kind } });
+    }
+  });
+
   test("another principal sees neither the record nor its contents", async () => {
     const bundle = makeBundle([{ tools: { tool } }]);
     const mine = await startHost(bundle, { authToken: "a-token-that-is-long-enough" });

@@ -327,11 +327,11 @@ test("services of later versions fail only when used, with a message", async () 
     tools: {
       names: { execute: (_: never, ctx: ToolContext) => ctx.host.mcp.names() },
       octokit: { execute: (_: never, ctx: ToolContext) => ctx.host.github.getOctokit() },
-      tag: { execute: (_: never, ctx: ToolContext) => ctx.artifacts.tag({ key: "a", title: "A" }) },
+      remind: { execute: (_: never, ctx: ToolContext) => ctx.host.reminders.list() },
     },
   });
   expect((await sessions.callTool(alice, { toolName: "names", input: {} })).result).toEqual([]);
-  for (const toolName of ["octokit", "tag"]) {
+  for (const toolName of ["octokit", "remind"]) {
     expect(await sessions.callTool(alice, { toolName, input: {} })).toMatchObject({
       isError: true,
       result: { message: expect.stringContaining("can't be used") },
