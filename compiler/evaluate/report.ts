@@ -55,13 +55,15 @@ export function spanOfField({ fields, span }: Definition, field: string): Span {
 /** A module that did not load. */
 export function reportFailure(shared: SharedFailure, context: ReportContext): Diagnostic {
   const { failure, definitions, unset } = shared;
-  const [first, ...others] = definitions;
+  const [first] = definitions;
   const module = failure.module !== undefined && isProject(failure.module) ? failure.module : first?.entry.file;
   const inPackage = first === undefined ? undefined : placeInPackage(failure, first, context);
   const at = inPackage === undefined ? placesOf(failure, module, context) : [{ span: inPackage, primary: true }];
   const reads =
     unset.length === 0 ? [] : [`it reads ${unset.join(", ")}, which ${unset.length === 1 ? "is" : "are"} not set`];
-  const also = others.length === 0 ? [] : [`it also stops ${others.map(nameOf).join(", ")}`];
+  const others = definitions.filter(({ entry }) => entry.file !== module);
+  const verb = others.length === definitions.length ? "stops" : "also stops";
+  const also = others.length === 0 ? [] : [`it ${verb} ${others.map(nameOf).join(", ")}`];
   const printed = context.output.trim();
   const notes = [...reads, ...also, ...(printed === "" ? [] : [`output: ${printed.slice(-2_000)}`])];
   const what = faultyPart(module, first);

@@ -29,7 +29,7 @@ export class Watch {
       result = body();
     } catch (error) {
       // The stack of modules is kept for whoever asks which one failed.
-      this.failed ??= key;
+      this.blame(key, error);
       throw error;
     } finally {
       this.open.pop();
@@ -49,13 +49,22 @@ export class Watch {
       },
       (error: unknown) => {
         settle();
-        this.failed ??= key;
+        this.blame(key, error);
         throw error;
       },
     );
   }
 
   private failed: string | undefined;
+  private readonly blamed = new WeakMap<object, string>();
+
+  /** A module that failed is not run again: whoever imports it next gets the same error, and the fault is still its own. */
+  private blame(key: string, error: unknown): void {
+    const isObject = typeof error === "object" && error !== null;
+    const first = (isObject ? this.blamed.get(error) : undefined) ?? key;
+    if (isObject) this.blamed.set(error, first);
+    this.failed ??= first;
+  }
 
   /** The innermost module at fault or still at work; asking forgets the fault. */
   takeModule(): string | undefined {
