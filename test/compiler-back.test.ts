@@ -65,7 +65,7 @@ describe("output", () => {
     expect(second.manifest).toEqual(first.manifest);
     expect(texts(second)).toEqual(texts(first));
     for (const { name, text } of texts(first)) {
-      for (const secret of [workshop, repository, tmpdir()])
+      for (const secret of [workshop, repository, `${tmpdir()}/`])
         expect(text.includes(secret), `${secret} in ${name}`).toBe(false);
     }
   });

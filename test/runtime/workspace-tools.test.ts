@@ -1,4 +1,5 @@
 /** The built-in tools of an emitted bundle, called by the offline model over HTTP. */
+import { spawn } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
@@ -184,20 +185,51 @@ test("no path leads out: up, absolute, through links, through links swapped in a
   expect(readFileSync(join(outside, "secret.txt"), "utf8")).toBe("secret\n");
 });
 
-test("a folder that turns into a link while files are written never lets one out", async () => {
+test("a folder that turns into a link while files are read and written never lets one out or in", async () => {
   const { url, workspaceOf } = await startServer(out);
-  const { turn } = await callTools(url, undefined, ["write", { path: "spin/a.txt", text: "a" }]);
-  const dir = workspaceOf(turn.sessionId);
+  const first = await callTools(url, undefined, ["write", { path: "spin/own.txt", text: "own" }]);
   const outside = makeFolder();
-  // A process of the agent's swaps the folder for a link and back as fast as it can.
-  const swap = `while :; do mv spin kept; ln -s ${outside} spin; rm spin; mv kept spin; done`;
-  const writes = Array.from({ length: 150 }, (_, n) => ["write", { path: `spin/${n}.txt`, text: "x" }] as const);
-  const reads = Array.from({ length: 50 }, (_, n) => ["read", { path: `spin/${n}.txt` }] as const);
-  const answered = await callTools(url, turn, ["shell", { command: swap, timeoutSeconds: 3 }], ...writes, ...reads);
-  expect(answered.results.length).toBe(201);
-  expect(existsSync(dir)).toBe(true);
-  expect(readdirSync(outside)).toEqual([]);
-});
+  writeFileSync(join(outside, "own.txt"), "secret");
+  // Another process swaps the folder for a link and back as fast as it can.
+  const swap = `const fs = require("node:fs");
+    const attempt = (act) => {
+      try {
+        act();
+      } catch (error) {
+        if (!["EEXIST", "ENOENT", "ENOTEMPTY", "ENOTDIR", "EISDIR"].includes(error.code)) throw error;
+      }
+    };
+    const put = () => {
+      fs.rmSync("spin", { recursive: true, force: true });
+      fs.renameSync("kept", "spin");
+    };
+    for (;;) {
+      attempt(() => fs.renameSync("spin", "kept"));
+      attempt(() => fs.symlinkSync(${JSON.stringify(outside)}, "spin"));
+      while (fs.existsSync("kept")) attempt(put);
+    }`;
+  const swapping = spawn(process.execPath, ["-e", swap], { cwd: workspaceOf(first.turn.sessionId), stdio: "ignore" });
+  try {
+    let { turn } = first;
+    let done = 0;
+    let refused = 0;
+    for (let round = 0; round < 12 || done === 0 || refused === 0; round += 1) {
+      const writes = Array.from(
+        { length: 100 },
+        (_, n) => ["write", { path: `spin/${round}-${n}.txt`, text: "x" }] as const,
+      );
+      const reads = Array.from({ length: 100 }, () => ["read", { path: "spin/own.txt" }] as const);
+      const answered = await callTools(url, turn, ...writes, ...reads);
+      turn = answered.turn;
+      expect(JSON.stringify(answered.results).includes("secret")).toBe(false);
+      done += answered.results.filter(({ isError }) => !isError).length;
+      refused += answered.results.filter(({ isError }) => isError).length;
+    }
+    expect(readdirSync(outside)).toEqual(["own.txt"]);
+  } finally {
+    swapping.kill("SIGKILL");
+  }
+}, 60_000);
 
 test("a pattern that never ends, and a hostile glob, cost the call and not the server", async () => {
   const { url } = await startServer(out);

@@ -125,6 +125,7 @@ async function openFolder(folder: string, given: string): Promise<FileHandle> {
   } catch (error) {
     if (codeOf(error) === "ENOTDIR") throw new ToolFailure(`A part of "${given}" is a file, not a folder.`);
     if (codeOf(error) === "ELOOP") throw outside(given);
+    if (codeOf(error) === "ENOENT") throw new ToolFailure(`The folder of "${given}" is not there any more.`);
     throw error;
   }
 }

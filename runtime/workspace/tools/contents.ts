@@ -64,6 +64,7 @@ export async function replaceContents(
     await rm(beside, { force: true });
     if (codeOf(error) === "EACCES" || codeOf(error) === "EROFS")
       throw new ToolFailure(`"${given}" may not be written.`);
+    if (isAbsent(error)) throw new ToolFailure(`The folder of "${given}" is not there any more.`);
     if (codeOf(error) === "ENOSPC") throw new ToolFailure("The disk is full.");
     if (codeOf(error) === "ENAMETOOLONG") throw new ToolFailure(`The name of "${given}" is too long.`);
     throw error;
