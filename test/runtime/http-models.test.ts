@@ -123,7 +123,10 @@ describe.each(providers)("$name", ({ model }) => {
 
 /** A provider of our own making, where the test writes every byte. */
 async function serveProvider(
-  answer: (request: { headers: IncomingHttpHeaders; body: Record<string, unknown> }, response: ServerResponse) => void,
+  answer: (
+    request: { url: string; headers: IncomingHttpHeaders; body: Record<string, unknown> },
+    response: ServerResponse,
+  ) => void,
 ) {
   const bodies: Record<string, unknown>[] = [];
   const server = createServer((request, response) => {
@@ -132,7 +135,7 @@ async function serveProvider(
     request.on("end", () => {
       const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
       bodies.push(body);
-      answer({ headers: request.headers, body }, response);
+      answer({ url: request.url ?? "", headers: request.headers, body }, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -314,4 +317,81 @@ test("an OpenAI-compatible endpoint needs an address, and no key", async () => {
   delete process.env.BDK_OPENAI_COMPATIBLE_BASE_URL;
   const { lines } = await serveAgent("openai-compatible/m");
   expect(lines.map((line) => line.message).join()).toContain("BDK_OPENAI_COMPATIBLE_BASE_URL is not set");
+});
+
+/** What each provider's stream begins with: a piece of text, and no end. */
+const beginnings = {
+  chat: `data: ${JSON.stringify({ id: "c", created: 1, model: "m", choices: [{ index: 0, delta: { role: "assistant", content: "half " } }] })}\n\n`,
+  responses: [
+    {
+      type: "response.created",
+      response: { id: "r", object: "response", created_at: 1, model: "m", status: "in_progress", output: [] },
+    },
+    {
+      type: "response.output_item.added",
+      output_index: 0,
+      item: { id: "i", type: "message", status: "in_progress", role: "assistant", content: [] },
+    },
+    { type: "response.output_text.delta", item_id: "i", output_index: 0, content_index: 0, delta: "half " },
+  ]
+    .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    .join(""),
+  messages: [
+    {
+      type: "message_start",
+      message: {
+        id: "m",
+        type: "message",
+        role: "assistant",
+        model: "m",
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: 1, output_tokens: 1 },
+      },
+    },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "half " } },
+  ]
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join(""),
+};
+
+test.each(providers)("$name: an answer that ends before its end fails the turn", async ({ model }) => {
+  let act: (response: ServerResponse, beginning: string) => void = () => undefined;
+  await serveProvider((request, response) => {
+    const { url } = request;
+    act(
+      response,
+      url.endsWith("messages")
+        ? beginnings.messages
+        : url.endsWith("responses")
+          ? beginnings.responses
+          : beginnings.chat,
+    );
+  });
+  const { base } = await serveAgent(model);
+  const failure = async (next: typeof act) => {
+    act = next;
+    const { sessionId } = await startSession(base, { message: "hello" });
+    const events = await followUntil(base, sessionId, isWaiting);
+    expect(dataOf(events, "turn.completed")).toEqual([]);
+    return dataOf(events, "turn.failed")[0];
+  };
+  const early = /ended (before the model had finished|without a finish reason)/;
+  expect(await failure((response, beginning) => sendStream(response, beginning))).toMatchObject({
+    message: expect.stringMatching(early),
+    code: "model_unavailable",
+  });
+  expect(await failure((response) => sendStream(response, ""))).toMatchObject({
+    message: expect.stringMatching(early),
+  });
+  expect(
+    await failure((response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>log in</html>")),
+  ).toMatchObject({ message: expect.stringMatching(early) });
+  const cut = await failure((response, beginning) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(beginning, () => response.destroy());
+  });
+  expect(cut).toMatchObject({ code: "model_unavailable", message: expect.stringMatching(/broke off: (?!Failed)/) });
 });

@@ -35,13 +35,18 @@ function describe(error: unknown, settings: ProviderSettings, attempts: number):
   if (status === 401 || status === 403) return `${label} refused the key in ${keyVariable} (${status}): ${said}`;
   if (status === 404) return `${label} has no model "${modelId}" at ${baseUrl} (404): ${said}`;
   if (status === 429) return `${label} is limiting requests (429)${tries}: ${said}`;
+  if (status !== undefined && status < 300) return `${label}'s answer broke off: ${said}`;
   if (status !== undefined) return `${label} answered ${status}${tries}: ${said}`;
   if (isConnectionError(error)) return `${label} could not be reached at ${baseUrl}${tries}: ${said}`;
   return `${label} failed${tries}: ${said}`;
 }
 
 function ownWords(error: unknown): string {
-  const text = messageOf(error).replace(/\s+/g, " ").trim();
+  // Of an answer that began well, the package says only that it did; its cause says what happened then.
+  const isBrokenOff = APICallError.isInstance(error) && (error.statusCode ?? 500) < 300 && error.cause !== undefined;
+  const text = messageOf(isBrokenOff ? error.cause : error)
+    .replace(/\s+/g, " ")
+    .trim();
   return text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text;
 }
 

@@ -1,4 +1,4 @@
-import type { LanguageModelV3StreamPart } from "@ai-sdk/provider";
+import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import type { JsonValue } from "../../session/event.js";
 import type { Harness, StepPart, StepRequest } from "../harness.js";
 import { retryDelay, toRuntimeError } from "./failure.js";
@@ -64,6 +64,7 @@ async function* runOnce(dialect: ProviderDialect, request: StepRequest): AsyncGe
       const salvage = value.type === "error" ? dialect.salvage?.(value.error) : undefined;
       if (salvage?.kind === "end") end = salvage;
       if (salvage !== undefined) continue;
+      if (value.type === "finish" && end === undefined && isMadeUp(value.finishReason)) break;
       const part = toStepPart(value, recorder, end);
       if (part?.type === "finish") finish = part;
       else if (part !== undefined) yield part;
@@ -74,6 +75,11 @@ async function* runOnce(dialect: ProviderDialect, request: StepRequest): AsyncGe
   }
   if (finish === undefined) throw new Error("the stream ended before the model had finished");
   yield await priced(finish, dialect.settings);
+}
+
+/** Packages end every stream with a finish; this is the one they begin with, left when the provider never said its own. */
+function isMadeUp({ unified, raw }: LanguageModelV3FinishReason): boolean {
+  return unified === "other" && raw === undefined;
 }
 
 type Finish = Extract<StepPart, { type: "finish" }>;
