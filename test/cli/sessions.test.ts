@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Emitted, emitProject } from "../runtime/support/emitted-project.js";
 import { call, followUntil, isWaiting, type Started, startSession } from "../runtime/support/host.js";
-import { bdk } from "./bdk.js";
+import { bdk, startBdk } from "./bdk.js";
 
 let emitted: Emitted;
 let base: string;
@@ -13,6 +13,16 @@ let started: Started;
 
 beforeAll(async () => {
   emitted = await emitProject({
+    "bot/hooks/grumble.ts": `import { defineHook } from "@cursor/bdk/hooks";
+
+export default defineHook({
+  events: {
+    "message.received"(event) {
+      if (event.data.text.startsWith("oops")) throw new Error(event.data.text);
+    },
+  },
+});
+`,
     "bot/tools/ask.ts": `import { defineTool } from "@cursor/bdk/tools";
 
 export default defineTool({ description: "Asks.", needsApproval: true, execute: (input) => ({ got: input }) });
@@ -96,6 +106,13 @@ describe("reading", () => {
     const lines = stdout.split("\n").filter((line) => line !== "");
     for (const line of lines)
       expect(JSON.parse(line)).toMatchObject({ seq: expect.any(Number), level: expect.any(String) });
+    const following = await startBdk(["logs", "-f", "--state-root", state]);
+    for (const oops of ["oops one", "oops two"]) {
+      const { sessionId } = await startSession(base, { message: oops, purpose: "eval" });
+      await following.line((line) => (line.includes(`threw: ${oops}`) ? true : undefined));
+      await bdk(["sessions", "delete", sessionId, "--state-root", state]);
+    }
+    expect(await following.interrupt()).toBe(0);
     const none = await bdk(["logs", "--state-root", join(emitted.work, "nowhere")]);
     expect([none.code, none.stderr.includes("no server runs")]).toEqual([1, true]);
   });

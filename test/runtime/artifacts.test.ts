@@ -127,6 +127,8 @@ test("contents come back as a download, never to be shown", async () => {
   expect(response.headers.get("content-disposition")).toBe(
     "attachment; filename=\"evil___.html\"; filename*=UTF-8''evil%22__.html",
   );
+  const head = await fetch(`${base}/v1/artifacts/${html.tagged[0]?.data.id}/content`, { method: "HEAD" });
+  expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "18", ""]);
   const bytes = await turn('/keep {"kind":"note","key":"blob","title":"t","bytes":[0,255,10]}');
   const blob = await fetch(`${base}/v1/artifacts/${bytes.tagged[0]?.data.id}/content`);
   expect(new Uint8Array(await blob.arrayBuffer())).toEqual(Uint8Array.from([0, 255, 10]));
