@@ -1,10 +1,10 @@
 import type { Sections } from "../host/sections.js";
 import type { ToolEntry } from "../manifest/schema.js";
-import type { JsonObject } from "../session/event.js";
 import type { CallOutcome, CallScope, SessionRecord } from "../session/ports.js";
 import type { WorkspaceSection } from "../workspace/tools/index.js";
 import { reasonOf } from "./builtins.js";
 import { failed, messageOf } from "./result.js";
+import { scriptSession } from "./script-session.js";
 
 export interface AgentToolSources {
   readonly sections: Sections;
@@ -25,18 +25,10 @@ export async function runAgentTool(
   if (section === undefined || entry === undefined) return failed(`"${name}" has no script in this server`);
   const root = running.workspaceDir(record, callId);
   const { script, sandbox, timeoutMs, scriptsDir, agentName } = running;
-  const session = JSON.stringify(sessionOf(record, callId, agentName));
+  const session = scriptSession(record, callId, agentName);
   try {
     return await section.runScript({ name, script, scriptsDir, root, input, session, sandbox, timeoutMs, signal });
   } catch (error) {
     return failed(section.isFailure(error) ? messageOf(error) : `"${name}" could not be run: ${reasonOf(error)}`);
   }
-}
-
-function sessionOf(record: SessionRecord | undefined, callId: string, agent: string): JsonObject {
-  const { id, mode, title, dryRun, asOf } = record ?? {};
-  const facts = { id, mode, title, dryRun, asOf, agent, callId };
-  return Object.fromEntries(
-    Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
 }

@@ -6,6 +6,7 @@ import type { CallableTool, CallOutcome, CallScope, PreparedCall, Refusal, Sessi
 import type { WorkspaceSection, WorkspaceTool } from "../workspace/tools/index.js";
 import { refuseInput } from "./issues.js";
 import { failed, messageOf } from "./result.js";
+import { scriptSession } from "./script-session.js";
 
 /** Names of the tools that act on the working directory. */
 export const workspaceToolNames: readonly string[] = ["read", "write", "edit", "ls", "glob", "grep", "shell"];
@@ -56,7 +57,7 @@ export function createBuiltins(agent: AgentManifest, sources: BuiltinSources): B
         const section = await load();
         const tool = section.tools.find((each) => each.name === name);
         if (tool === undefined) throw new Error(`the section has no tool "${name}"`);
-        return prepare(section, tool, input, { sandbox, workspaceDir: sources.workspaceDir });
+        return prepare(section, tool, input, { sandbox, agentName: agent.name, workspaceDir: sources.workspaceDir });
       },
     }),
   };
@@ -70,7 +71,7 @@ function prepare(
   section: WorkspaceSection,
   tool: WorkspaceTool,
   input: unknown,
-  place: Pick<BuiltinSources, "workspaceDir"> & { readonly sandbox: boolean },
+  place: Pick<BuiltinSources, "workspaceDir"> & { readonly sandbox: boolean; readonly agentName: string },
 ): PreparedCall | Refusal {
   const prepared = tool.prepare(input);
   if ("issues" in prepared) return refuseInput(tool.name, prepared.issues);
@@ -82,8 +83,9 @@ function prepare(
     }
     const root = place.workspaceDir(record, callId);
     if ("issues" in prepared) throw new Error("unreachable: refused above");
+    const session = scriptSession(record, callId, place.agentName);
     try {
-      return { output: await prepared.run({ root, signal, sandbox: place.sandbox }), isError: false };
+      return { output: await prepared.run({ root, signal, session, sandbox: place.sandbox }), isError: false };
     } catch (error) {
       return failed(section.isFailure(error) ? messageOf(error) : `${tool.name} failed: ${reasonOf(error)}`);
     }

@@ -46,8 +46,9 @@ export default defineTool({ description: "Elsewhere.", execute: () => key });\n`
     if (how === "envelope") return { content: [{ type: "text", text: "no luck" }], isError: true };
     if (how === "exit") { console.error("giving up"); process.exit(7); }
     if (how === "host") await ctx.host.kv.get("x");
-    await new Promise(() => setInterval(() => undefined, 1000));
-  }, timeoutMs: 2000`),
+  }`),
+  "bot/tools/hangs.ts": tool(`description: "Never ends.", effect: "read", timeoutMs: 1500,
+  execute: () => new Promise(() => setInterval(() => undefined, 1000))`),
   "bot/sandbox/workspace/text.txt": "one two three\n",
 };
 
@@ -65,7 +66,7 @@ test("the model calls it like any tool; it runs in the workspace, on the server'
     { isError: false, output: "marked" },
   ]);
   expect(readFileSync(join(dir, "mark.txt"), "utf8")).not.toMatch(/ACME|XDG|BDK_OFFLINE/);
-  expect(readdirSync(join(dir, ".bdk/tools")).sort()).toEqual(["count.mjs", "fails.mjs", "mark.mjs"]);
+  expect(readdirSync(join(dir, ".bdk/tools")).sort()).toEqual(["count.mjs", "fails.mjs", "hangs.mjs", "mark.mjs"]);
   expect(readFileSync(join(dir, ".bdk/tools/count.mjs"), "utf8")).not.toContain("never-in-a-script");
 
   // An agent that may write but has no shell must not get one by writing a script.
@@ -85,10 +86,13 @@ test("the model calls it like any tool; it runs in the workspace, on the server'
 
 test("input is checked before it runs, and every way to fail is told", async () => {
   const { url } = await startServer(out);
-  const ways = ["throw", "envelope", "exit", "host", "hang"];
-  const message = [line("count", { path: 1 }), line("fails", {}), ...ways.map((how) => line("fails", { how }))].join(
-    "\n",
-  );
+  const ways = ["throw", "envelope", "exit", "host"];
+  const message = [
+    line("count", { path: 1 }),
+    line("fails", {}),
+    ...ways.map((how) => line("fails", { how })),
+    line("hangs", {}),
+  ].join("\n");
   const { events } = await converse(url, message);
   expect(results(events).map(({ isError, output }) => [isError, JSON.stringify(output)])).toEqual([
     [true, expect.stringContaining("path")],
@@ -97,7 +101,7 @@ test("input is checked before it runs, and every way to fail is told", async () 
     [true, expect.stringContaining("no luck")],
     [true, expect.stringMatching(/exit code 7.*giving up/)],
     [true, expect.stringContaining("ctx.host is not there")],
-    [true, expect.stringContaining("did not finish within 2 s")],
+    [true, expect.stringContaining("did not finish within 1.5 s")],
   ]);
 });
 
@@ -170,4 +174,16 @@ test("with the sandbox it runs in it", async () => {
     isError: true,
     output: { message: expect.stringContaining("bubblewrap") },
   });
+});
+
+test("from the shell tool a script knows its session, and its frozen time", async () => {
+  const bundle = await buildProject({
+    ...files,
+    "bot/agent.ts": `import { defineAgent } from "@cursor/bdk";\nexport default defineAgent({ tools: ["shell"] });\n`,
+  });
+  const { url } = await startServer(bundle);
+  const command = `node .bdk/tools/count.mjs '{"path":"text.txt"}'`;
+  const { sessionId, events } = await converse(url, line("shell", { command }), { asOf: "2001-02-03T00:00:00Z" });
+  const shown = results(events)[0]?.output as { stdout: string } | undefined;
+  expect(JSON.parse(shown?.stdout ?? "null")).toEqual({ words: 3, now: 2001, id: sessionId });
 });

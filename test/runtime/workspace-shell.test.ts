@@ -41,7 +41,7 @@ test("shell: exit code and streams, no secrets, no input, limits, whole group en
   const [codes, env, input, big, slow, left] = results(events);
   const dir = workspaceOf(sessionId);
   expect(codes).toEqual({ isError: false, output: { exitCode: 3, stdout: `${dir}\n`, stderr: "wrong\n" } });
-  expect(JSON.stringify(env)).not.toMatch(/hunter|ACME|BDK_|XDG/);
+  expect(JSON.stringify(env)).not.toMatch(/hunter|ACME|BDK_BEARER|XDG/);
   expect(JSON.stringify(env)).toContain(`HOME=${dir}`);
   expect(input?.output).toMatchObject({ exitCode: 0, stdout: "read\n" });
   expect((big?.output as { stdout: string } | undefined)?.stdout).toMatch(

@@ -17,11 +17,12 @@ export const shell = workspaceTool({
     command: text("The command line."),
     timeoutSeconds: optional(integer(`When to give up. Default ${defaultSeconds}.`, 1, maxSeconds)),
   },
-  async run({ command, timeoutSeconds = defaultSeconds }, { root, signal, sandbox }) {
+  async run({ command, timeoutSeconds = defaultSeconds }, { root, signal, sandbox, session }) {
     const { exitCode, ended, stdout, stderr } = await runProcess({
       command: ["/bin/sh", "-c", command],
       root,
       sandbox,
+      variables: { BDK_SESSION: session },
       timeoutMs: timeoutSeconds * 1_000,
       maxBytes,
       signal,

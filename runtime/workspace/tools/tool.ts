@@ -7,6 +7,8 @@ export interface ToolPlace {
   /** Path of the working directory (its real path, where a tool runs); nothing outside it is read or written. */
   readonly root: string;
   readonly signal: AbortSignal | undefined;
+  /** Value of `BDK_SESSION`, from which agent tools that are run from a shell know their session. */
+  readonly session: string;
   /** `shell` runs without network, in the working directory only. */
   readonly sandbox: boolean;
 }
