@@ -2,6 +2,7 @@
 import { join, resolve } from "node:path";
 import { type Diagnostic, hasErrors } from "../../compiler/diagnostics/diagnostic.js";
 import { type CompileOptions, compile } from "../../compiler/index.js";
+import { loadOrRefuse } from "../../runtime/host/load-failure.js";
 import type { HostHandle, HostOptions, LogLine } from "../../runtime/host/options.js";
 import { infoDiagnostics } from "../info/diagnostics.js";
 import { type LoadableBundle, loadBundle } from "./agent-bundle.js";
@@ -52,7 +53,7 @@ export async function serve(dir: string, options: ServeOptions = {}): Promise<Se
   if (result.bundle === undefined || hasErrors(result.diagnostics)) throw new ProjectError(result.diagnostics);
   const { bundle } = result;
   const diagnostics = infoDiagnostics(result.diagnostics);
-  const load = () => loadBundle(bundle, root, { diagnostics });
+  const load = () => loadOrRefuse(() => loadBundle(bundle, root, { diagnostics }));
   const host = await openHost(load, { stateRoot: join(root, ".bdk"), base: root, ...hostOptions });
   return Object.assign(host, { diagnostics: result.diagnostics });
 }
@@ -70,5 +71,5 @@ export async function createHost(
   options: OpenHostOptions = {},
   root = ".",
 ): Promise<HostHandle> {
-  return openHost(() => loadBundle(bundle, resolve(root)), options);
+  return openHost(() => loadOrRefuse(() => loadBundle(bundle, resolve(root))), options);
 }

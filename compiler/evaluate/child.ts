@@ -93,8 +93,7 @@ function surroundings({ root, folders, externals, resolveFrom }: EvaluationRun) 
   return {
     locate: (key: string): string => {
       const prefix = Object.keys(folders).find((each) => each !== "" && key.startsWith(`${each}/`));
-      const base = prefix === undefined ? root : join(folders[prefix] ?? root, ...prefix.split("/").map(() => ".."));
-      return join(base, key);
+      return prefix === undefined ? join(root, key) : join(folders[prefix] ?? root, key.slice(prefix.length));
     },
     resolveFrom: (specifier: string): string => join(owner(specifier)?.from ?? resolveFrom, "bdk-project.js"),
     imports: externals.flatMap((each) => each.imports),

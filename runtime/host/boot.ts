@@ -7,6 +7,7 @@ import { checkBundle } from "./check.js";
 import { checkEnvironment, StartupError } from "./environment.js";
 import { type BootFlags, bootHelp, readBootFlags, UsageError } from "./flags.js";
 import { createHostWith, type Host, openLog } from "./index.js";
+import { loadOrRefuse } from "./load-failure.js";
 import { captureConsole, type HostLog } from "./log.js";
 import { renderStack } from "./stack.js";
 import { surviveProjectCode } from "./survive.js";
@@ -32,7 +33,11 @@ export async function boot(input: BootInput): Promise<void> {
   surviveProjectCode(log);
   try {
     checkEnvironment(input.manifest, process.env);
-    const bundle: AgentBundle = { manifest: input.manifest, definitions: await load(input), files: input.files };
+    const bundle: AgentBundle = {
+      manifest: input.manifest,
+      definitions: await loadOrRefuse(input.load),
+      files: input.files,
+    };
     if (flags.check) {
       checkBundle(bundle, options);
       return print(flags.json ? `${JSON.stringify({ event: "checked", ok: true })}\n` : describe(bundle));
@@ -52,15 +57,6 @@ function readFlags(): BootFlags | undefined {
   } catch (error) {
     fail(error);
     return undefined;
-  }
-}
-
-/** Project code that fails while it loads is the project's failure, told with its own stack. */
-async function load(input: BootInput): Promise<AgentBundle["definitions"]> {
-  try {
-    return await input.load();
-  } catch (error) {
-    throw new StartupError(`the project's code failed to load\n${renderStack(error)}`);
   }
 }
 

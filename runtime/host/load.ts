@@ -52,7 +52,7 @@ export async function loadProject(
   return runProject(
     run,
     {
-      locate: (key) => join(folderOf(key, project), key),
+      locate: (key) => placeOf(key, project),
       resolveFrom: (specifier) => join(fromOf(specifier, externals) ?? project.root, "bdk-project.js"),
       imports: externals.flatMap((each) => each.imports),
     },
@@ -60,11 +60,10 @@ export async function loadProject(
   );
 }
 
-/** Folder that a key is relative to: `node_modules/@acme/ui/x.ts` may stand for a workspace's folder. */
-function folderOf(key: string, { root, folders = {} }: LoadableProject): string {
+/** Where the module of a key stands: `node_modules/@acme/ui/x.ts` may stand in a workspace's folder. */
+function placeOf(key: string, { root, folders = {} }: LoadableProject): string {
   const prefix = Object.keys(folders).find((each) => each !== "" && key.startsWith(`${each}/`));
-  if (prefix === undefined) return root;
-  return join(folders[prefix] ?? root, ...prefix.split("/").map(() => ".."));
+  return prefix === undefined ? join(root, key) : join(folders[prefix] ?? root, key.slice(prefix.length));
 }
 
 function fromOf(specifier: string, externals: NonNullable<LoadableProject["externals"]>): string | undefined {

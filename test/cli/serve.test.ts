@@ -77,6 +77,20 @@ describe("bdk serve", () => {
     expect(stderr).toContain("bot/tools/bad.ts");
   });
 
+  test("project code that fails only when it is served is the project's failure, with its own line", async () => {
+    const dir = await devProject({
+      "bot/tools/once.ts": toolFile(
+        "() => 1",
+        `import { existsSync, writeFileSync } from "node:fs";
+if (existsSync(".loaded")) throw new Error("loaded before");
+writeFileSync(".loaded", "");`,
+      ),
+    });
+    const { code, stderr } = await bdk(["serve", "--dir", ".", "--port", "0"], { cwd: dir });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/BDK8013.*failed to load\s+Error: loaded before\s+at .*bot\/tools\/once\.ts:\d/);
+  });
+
   test("what project code prints goes to the log, and a promise that nobody awaits does not end the server", async () => {
     const dir = await devProject({
       "bot/tools/noisy.ts": toolFile(
