@@ -1,4 +1,5 @@
 import { type Draft, unrun } from "./decide.js";
+import { elapsed } from "./elapsed.js";
 import type { Actor, CallScope, Clock, PreparedCall, SessionRecord } from "./ports.js";
 import type { CallState } from "./state.js";
 
@@ -65,7 +66,7 @@ export async function runCall(request: CallRequest): Promise<Draft> {
       return refuse("The server restarted during this call; whether it took effect is unknown. It was not run again.");
     }
     const { output, isError, stubbed } = await prepared.run(scope);
-    const durationMs = clock.now() - startedAt;
+    const durationMs = elapsed(clock, startedAt);
     const flags = stubbed === true ? { isError, stubbed } : { isError };
     return { type: "action.result", turnId, data: { callId, toolName, output, ...flags, durationMs, ...parent } };
   } catch (error) {

@@ -1,3 +1,4 @@
+import { elapsed } from "./elapsed.js";
 import type { CallOutcome, Rejection, SessionDeps } from "./ports.js";
 import type { SessionRunner } from "./runner.js";
 import type { Caller, DirectToolCall, ToolCallOutcome } from "./service.js";
@@ -58,6 +59,12 @@ export function createDirectCalls(
     const scope = signal === undefined ? { callId, caller: caller.auth } : { callId, caller: caller.auth, signal };
     const running = prepared.run(scope);
     const outcome: CallOutcome = running instanceof Promise ? await running : running;
-    return { callId, toolName, isError: outcome.isError, result: outcome.output, durationMs: clock.now() - startedAt };
+    return {
+      callId,
+      toolName,
+      isError: outcome.isError,
+      result: outcome.output,
+      durationMs: elapsed(clock, startedAt),
+    };
   };
 }

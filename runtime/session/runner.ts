@@ -1,4 +1,5 @@
 import { type Command, type Draft, unrun } from "./decide.js";
+import { elapsed } from "./elapsed.js";
 import type { JsonValue, SessionEvent, SessionEventData } from "./event.js";
 import { closeDirectCalls } from "./fork.js";
 import { type SessionContext, SessionJournal } from "./journal.js";
@@ -162,7 +163,7 @@ export class SessionRunner {
     const startedAt = clock.now();
     try {
       const outcome = await prepared.run({ callId, record: this.record, ...(signal && { signal }) });
-      const durationMs = clock.now() - startedAt;
+      const durationMs = elapsed(clock, startedAt);
       const { output, isError, stubbed } = outcome;
       const flags = stubbed === true ? { isError, stubbed } : { isError };
       await journal.append([{ type: "action.result", data: { callId, toolName, output, ...flags, durationMs } }]);

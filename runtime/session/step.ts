@@ -1,5 +1,6 @@
 import type { Draft } from "./decide.js";
 import { createDeltas } from "./deltas.js";
+import { elapsed } from "./elapsed.js";
 import type { FinishReason, JsonValue, RequestedCall } from "./event.js";
 import type { Harness, StepPart, StepRequest } from "./model.js";
 import type { Clock, MakeId } from "./ports.js";
@@ -89,7 +90,7 @@ export async function runStep(harness: Harness, request: StepRequest, io: StepIo
   drafts.push({
     type: "step.completed",
     turnId,
-    data: { step, durationMs: io.clock.now() - startedAt, finishReason, ...billing(finish), ...parent },
+    data: { step, durationMs: elapsed(io.clock, startedAt), finishReason, ...billing(finish), ...parent },
   });
   return { drafts };
 }

@@ -1,6 +1,7 @@
 import { runCall } from "./calls.js";
 import { commitReply } from "./commit.js";
 import { completeChild, type Draft } from "./decide.js";
+import { elapsed } from "./elapsed.js";
 import type { SessionContext, SessionJournal } from "./journal.js";
 import { type Next, plan } from "./plan.js";
 import type { Actor, Generation } from "./ports.js";
@@ -266,7 +267,7 @@ export class TurnLoop {
         return completeChild(turnId, work.child, work.answer);
       case "answer": {
         const { callId, toolName } = work.call;
-        const durationMs = Math.max(this.#context.deps.clock.now() - Date.parse(work.child.startedAt), 0);
+        const durationMs = elapsed(this.#context.deps.clock, Date.parse(work.child.startedAt));
         return { type: "action.result", turnId, data: { callId, toolName, ...work.answer, durationMs } };
       }
       default:

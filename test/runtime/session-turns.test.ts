@@ -289,3 +289,26 @@ test("an instant without a time zone is refused as asOf; a good one is told to t
   expect(results.slice(1).map(({ isError }) => isError)).toEqual([false, true, true, true]);
   expect(await sessions.get(alice, sessionId)).toMatchObject({ asOf: "2026-03-01T09:00:00+01:00" });
 });
+
+test("a clock that is set back meanwhile makes no time negative", async () => {
+  let offset = 0;
+  const clock = {
+    now: () => Date.now() + offset,
+    after: (ms: number, callback: () => void) => {
+      const timer = setTimeout(callback, ms);
+      return () => clearTimeout(timer);
+    },
+  };
+  const back = () => {
+    offset -= 3_600_000;
+    return "done";
+  };
+  const sessions = await openSessions({ options: { clock }, tools: { back: { execute: back } } });
+  const { sessionId } = await run(sessions, "/back {}");
+  const { durationMs } = await sessions.callTool(alice, { toolName: "back", input: {}, sessionId });
+  const direct = await sessions.callTool(alice, { toolName: "back", input: {} });
+  const events = await eventsOf(sessions, sessionId);
+  const recorded = events.flatMap(({ data }) => ("durationMs" in data ? [data.durationMs] : []));
+  expect(recorded).toHaveLength(4);
+  expect(Math.min(durationMs, direct.durationMs, ...recorded)).toBeGreaterThanOrEqual(0);
+});
