@@ -26,6 +26,8 @@ interface Bot {
   readonly warnings?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly calls: readonly Call[];
+  /** Answers of one turn: one more where `result.ts` sends the first one back. Default 1. */
+  readonly replies?: number;
   /** What `/v1/info` says, in part. */
   readonly info: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -187,6 +189,7 @@ const bots: readonly Bot[] = [
   },
   {
     dir: "reports",
+    replies: 2,
     calls: [{ agent: "reports", tool: "week_of", input: { date: "2026-01-15" }, result: { week: 3 } }],
     info: { reports: { tools: named("file_report", "week_of") } },
   },
@@ -306,7 +309,7 @@ describe.each(bots)("$dir", (bot) => {
       const events = await talk(`${server.url}/${slug}`, message);
       expect(events.map((each) => each.type)).not.toContain("turn.failed");
       const replies = events.filter((each) => each.type === "message.completed" && each.data.finishReason === "stop");
-      expect(replies).toHaveLength(1);
+      expect(replies).toHaveLength(bot.replies ?? 1);
       if (call !== undefined) {
         const results = events.filter((each) => each.type === "action.result").map((each) => each.data);
         expect(results).toMatchObject([{ toolName: call.tool, isError: false }]);
