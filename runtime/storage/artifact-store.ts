@@ -97,10 +97,15 @@ export function createArtifactStore(
   }
 
   async function write(added: readonly Line[]): Promise<void> {
-    await fs.promises.appendFile(journal, added.map((line) => `${JSON.stringify(line)}\n`).join(""), {
-      mode: privateFile,
-      flush: true,
-    });
+    const size = fs.statSync(journal, { throwIfNoEntry: false })?.size ?? 0;
+    try {
+      const text = added.map((line) => `${JSON.stringify(line)}\n`).join("");
+      await fs.promises.appendFile(journal, text, { mode: privateFile, flush: true });
+    } catch (error) {
+      // Half a line, left by a full disk, would run into the next one.
+      if (fs.existsSync(journal)) fs.truncateSync(journal, size);
+      throw error;
+    }
     if (lines === 0) await syncPath(dir);
     lines += added.length;
   }
@@ -141,7 +146,12 @@ export function createArtifactStore(
     const others = [...live.values()].filter(({ id }) => id !== artifact.id);
     const evicted = others.slice(0, Math.max(0, others.length + 1 - max));
     const added: readonly Line[] = [{ artifact }, ...evicted.map(({ id }) => ({ gone: id }))];
-    await write(added);
+    try {
+      await write(added);
+    } catch (error) {
+      if (artifact.blob !== undefined) await fs.promises.rm(path.join(blobs, artifact.blob), { force: true });
+      throw error;
+    }
     for (const line of added) keep(live, line);
     for (const { blob } of earlier === undefined ? evicted : [earlier, ...evicted]) {
       if (blob !== undefined) await fs.promises.rm(path.join(blobs, blob), { force: true });
