@@ -84,17 +84,22 @@ export function faultyDefinitions(surfaces: readonly Surface[], found: readonly 
   return new Set(winners.filter(({ entry }) => files.has(entry.file)));
 }
 
-/** Files and folders whose change may change the result, but for those of installed packages. */
+/** Files and folders whose change may change the result, but for those of installed packages that nothing mounts. */
 function watchedPaths(root: string, tree: ProjectTree, evaluated: Evaluated | undefined): readonly string[] {
   const agents = tree.agents.flatMap(({ dir, base }) =>
     [base, "evals", "package.json", "tsconfig.json"].map((name) => path.join(root, dir, name)),
   );
-  // Extensions that are developed beside the project: also their prose and files that are not there yet.
-  const mounted = tree.agents
-    .flatMap(({ mounts }) => mounts.flatMap(({ module }) => (module === undefined ? [] : path.dirname(module))))
-    .filter((folder) => !folder.includes("node_modules/"))
+  // Extensions, wherever they are: also their prose and files that are not there yet.
+  const mounts = tree.agents.flatMap((agent) => agent.mounts);
+  const mounted = mounts
+    .flatMap(({ module }) => (module === undefined ? [] : path.dirname(module)))
     .map((folder) => path.join(root, folder));
-  const own = linkedInputs(evaluated).filter((file) => !file.includes(`${path.sep}node_modules${path.sep}`));
+  const packages = mounts.flatMap(({ scope }) => (scope === undefined ? [] : path.join(root, scope)));
+  const isWatched = (file: string): boolean => {
+    const owner = packages.find((each) => file.startsWith(`${each}${path.sep}`)) ?? "";
+    return !file.slice(owner.length).includes(`${path.sep}node_modules${path.sep}`);
+  };
+  const own = linkedInputs(evaluated).filter(isWatched);
   return [
     ...new Set([
       root,
@@ -102,6 +107,7 @@ function watchedPaths(root: string, tree: ProjectTree, evaluated: Evaluated | un
       path.join(root, "tsconfig.json"),
       ...agents,
       ...mounted,
+      ...packages.map((folder) => path.join(folder, "package.json")),
       ...own,
     ]),
   ].sort();

@@ -39,7 +39,9 @@ export async function createWatcher(
 
   const isIgnored = (path: string): boolean => {
     if (inputs.has(path)) return false;
-    const below = relative(root, path);
+    // Of a mounted package in node_modules, its own folder is watched, and not the packages that are installed in it.
+    const top = [...outside].find((each) => isWithin(each, path)) ?? root;
+    const below = relative(top, path);
     if (below === "" || isOutside(below)) return false;
     return (
       below.split(sep).some((segment) => neverWatched.has(segment)) ||
@@ -99,9 +101,9 @@ export async function createWatcher(
       const wanted = new Set(next.filter((path) => isOutside(relative(root, path)) || isUnwatched(root, path)));
       const added = [...wanted].filter((path) => !outside.has(path));
       const removed = [...outside].filter((path) => !wanted.has(path));
+      outside = wanted;
       if (added.length > 0) watcher.add(added);
       if (removed.length > 0) watcher.unwatch(removed);
-      outside = wanted;
     },
     async close() {
       clearTimeout(timer);

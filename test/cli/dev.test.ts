@@ -112,6 +112,35 @@ describe("bdk dev", () => {
     await expect(dev.call("answer")).rejects.toThrow("404");
   });
 
+  test("takes up edits of an extension where it is installed: code, prose, new files and its version", async () => {
+    const kit = "node_modules/kit";
+    const dir = await devProject({
+      [`${kit}/package.json`]: '{ "name": "kit", "version": "1.0.0", "type": "module", "exports": "./extension.ts" }\n',
+      [`${kit}/extension.ts`]:
+        'import { defineExtension } from "@cursor/bdk/extensions";\nexport default defineExtension({ root: import.meta.dirname, description: "A kit." });\n',
+      [`${kit}/lib/word.ts`]: 'export const word = "one";\n',
+      [`${kit}/tools/say.ts`]: toolFile("() => word", 'import { word } from "../lib/word.js";'),
+      [`${kit}/node_modules/deep/index.js`]: "export default 1;\n",
+      "bot/extensions/kit.ts": 'export { default } from "kit";\n',
+    });
+    const dev = await startDev(dir);
+    expect(await dev.call("kit__say")).toBe("one");
+
+    await dev.save(`${kit}/lib/word.ts`, 'export const word = "two";\n');
+    await expect.poll(() => dev.call("kit__say")).toBe("two");
+    await dev.save(`${kit}/tools/more.ts`, toolFile('() => "more"'));
+    await expect.poll(() => dev.call("kit__more")).toBe("more");
+    await dev.save(`${kit}/instructions.md`, "Use the kit.\n");
+    await dev.save(
+      `${kit}/package.json`,
+      '{ "name": "kit", "version": "1.1.0", "type": "module", "exports": "./extension.ts" }\n',
+    );
+    const info = await (await fetch(`${dev.url}/v1/info`)).json();
+    expect(info).toMatchObject({
+      agents: [{ extensions: [{ package: "kit@1.1.0", contributes: expect.arrayContaining(["instructions:kit"]) }] }],
+    });
+  });
+
   test("a missing import mends itself when the file appears", async () => {
     const dev = await startDev(await devProject());
     let from = dev.mark();
