@@ -70,5 +70,6 @@ export const server = {
   playground: { kind: "off", summary: "Leave out the playground and the index of agents" },
   docs: { kind: "off", summary: "Leave out the documentation site" },
   schedules: { kind: "off", summary: "Never fire schedules" },
+  "hosted-channels": { kind: "flag", summary: "Answer channel routes with 202 and an empty body, at once" },
   json,
 } as const;

@@ -39,6 +39,7 @@ export function serverOptions(
     playground: flags.playground,
     docs: flags.docs,
     schedules: flags.schedules,
+    ...(flags["hosted-channels"] && { hosted: true }),
     ...(port === undefined ? {} : { port }),
     ...(host === undefined ? {} : { host }),
     ...(flags.mode === undefined ? {} : { mode: flags.mode }),

@@ -62,6 +62,7 @@ const sections = {
   prices: "runtime/harness/models/prices.ts",
   "json-schema": "runtime/tools/json-schema.ts",
   workspace: "runtime/workspace/tools/index.ts",
+  channels: "runtime/channels/index.ts",
 };
 
 /** name → what it makes from what. `entries` that do not exist are left out; a part without entries is skipped. */

@@ -9,4 +9,5 @@ export const allSections: Sections = {
   prices: () => import("../../runtime/harness/models/prices.js"),
   "json-schema": () => import("../../runtime/tools/json-schema.js"),
   workspace: () => import("../../runtime/workspace/tools/index.js"),
+  channels: () => import("../../runtime/channels/index.js"),
 };

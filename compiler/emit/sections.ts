@@ -7,7 +7,7 @@ import { type Diagnostic, diagnostic, type Result } from "../diagnostics/diagnos
 const models = ["model-xai", "model-openai", "model-anthropic", "model-openai-compatible"] as const;
 
 /** Every optional part there is. */
-export const sectionNames: readonly SectionName[] = [...models, "prices", "json-schema", "workspace"];
+export const sectionNames: readonly SectionName[] = [...models, "prices", "json-schema", "workspace", "channels"];
 
 /** Sections in the table's order: those the manifest's models and schemas need, and those asked for by name. */
 export function neededSections(manifest: Manifest, include: readonly string[]): Result<readonly SectionName[]> {
@@ -31,6 +31,7 @@ function sectionsOf(agent: AgentManifest): readonly SectionName[] {
     ...settings.flatMap(modelSections),
     ...(plain ? (["json-schema"] as const) : []),
     ...(usesWorkspace(agent) ? (["workspace"] as const) : []),
+    ...(agent.channels.length > 0 ? (["channels"] as const) : []),
   ];
 }
 

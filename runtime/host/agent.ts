@@ -44,11 +44,13 @@ export async function openAgent(options: OpenAgentOptions): Promise<ServedAgent>
     slug,
     sessions,
     artifacts: sessions.artifacts,
+    channels: sessions.channels,
     get generation() {
       return current;
     },
     swap: (next) => {
       current = next;
+      sessions.channels.start().catch((error: unknown) => log.error(`starting the channels of "${slug}"`, error));
     },
     recover: () => sessions.recover(),
     close: (graceMs) => sessions.close(graceMs),

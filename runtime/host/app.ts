@@ -4,6 +4,7 @@ import { RuntimeError } from "../errors.js";
 import { approvalRoutes } from "../http/approvals.js";
 import { artifactRoutes } from "../http/artifacts.js";
 import { docsRoutes, playgroundRoutes } from "../http/assets.js";
+import { channelRoutes } from "../http/channels.js";
 import { findAgent, type HttpHost, requireCaller } from "../http/context.js";
 import { costRoutes } from "../http/cost.js";
 import { discoveryRoutes, healthRoutes } from "../http/discovery.js";
@@ -64,6 +65,7 @@ export function createApp(host: HttpHost): FastifyInstance {
       agent.addHook("onRequest", findAgent(host));
       healthRoutes(agent, host);
       if (host.hasPlayground) playgroundRoutes(agent, host);
+      channelRoutes(agent, host);
       agent.register((guarded, _guardedOptions, ready) => {
         guarded.addHook("onRequest", requireCaller(host));
         sessionRoutes(guarded, host);

@@ -28,6 +28,7 @@ const flags = {
   "no-playground": { type: "boolean" },
   "no-docs": { type: "boolean" },
   "no-schedules": { type: "boolean" },
+  "hosted-channels": { type: "boolean" },
   dev: { type: "boolean" },
   model: { type: "string" },
   "public-url": { type: "string" },
@@ -75,6 +76,7 @@ export function readBootFlags(
       playground: values["no-playground"] !== true,
       docs: values["no-docs"] !== true,
       schedules: values["no-schedules"] !== true,
+      ...(values["hosted-channels"] === true && { hosted: true }),
       dev: values.dev === true,
     },
     json: values.json === true,
@@ -101,6 +103,7 @@ Usage: node server.mjs [flags]
   --no-playground       leave out the web playground and the index
   --no-docs             leave out the documentation site
   --no-schedules        do not fire schedules
+  --hosted-channels     channel routes answer 202 at once, with an empty body
   --dev                 local development: list every session, nothing fires by itself
   --json                print {"event":"listening","url":…} as the first line
   --check               load everything, check the environment, and exit

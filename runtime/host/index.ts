@@ -198,6 +198,7 @@ function createHttpHost(
     limits: { bodyBytes: options.bodyLimit ?? mebibyte, workspaceBytes: 25 * mebibyte },
     version: agents.bundle.manifest.bdk,
     isMulti,
+    isHosted: options.hosted === true,
     hasPlayground: options.playground !== false,
     hasDocs: options.docs !== false,
     mounts: () => agents.all(),

@@ -21,6 +21,8 @@ export interface HostOptions {
   readonly playground?: boolean;
   readonly docs?: boolean;
   readonly schedules?: boolean;
+  /** Channel routes answer 202 with an empty body as soon as a request is found good, as a hosted deployment does. */
+  readonly hosted?: boolean;
   /** Overrides every agent's model: `offline`, `openai/gpt-5`, … */
   readonly model?: string;
   /** Shapes `playgroundUrl` and `traceUrl`. */

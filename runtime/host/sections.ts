@@ -9,7 +9,8 @@ export type SectionName =
   | "model-openai-compatible"
   | "prices"
   | "json-schema"
-  | "workspace";
+  | "workspace"
+  | "channels";
 
 /** Section name → loader of its module. A missing key: the section was not linked. */
 export type Sections = { readonly [K in SectionName]?: () => unknown };

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ArtifactService } from "../artifacts/service.js";
 import { type AuthPolicy, authenticate } from "../auth/policy.js";
 import type { Principal } from "../auth/principal.js";
+import type { ChannelMount } from "../channels/mount.js";
 import { RuntimeError } from "../errors.js";
 import type { Generation } from "../host/generation.js";
 import type { HostLog } from "../host/log.js";
@@ -12,6 +13,7 @@ export interface AgentMount {
   readonly slug: string;
   readonly sessions: SessionService;
   readonly artifacts: ArtifactService;
+  readonly channels: ChannelMount;
   /** The code that answers now; a dev swap replaces it. */
   readonly generation: Generation;
 }
@@ -24,6 +26,8 @@ export interface HttpHost {
   /** Version of the runtime, as `/v1/health` says it. */
   readonly version: string;
   readonly isMulti: boolean;
+  /** Channel routes answer 202 with an empty body, whatever the handler returns. Decision 21. */
+  readonly isHosted: boolean;
   readonly hasPlayground: boolean;
   readonly hasDocs: boolean;
   /** Agents in the order of the manifest. */

@@ -32,6 +32,13 @@ export interface RunningSessions extends SessionService {
   recover(): Promise<void>;
   /** Records that an artifact was tagged in a session; nothing when the session is gone. */
   announce(sessionId: string, turnId: string | undefined, data: SessionEventData["artifact.tagged"]): Promise<void>;
+  /** Id of the conversation that a channel's key names. */
+  findByKey(channelId: string, key: string): string | undefined;
+  /**
+   * Gives a channel's conversation another key. Throws `not_found` for a session of another channel,
+   * `session_not_followable` for a task, and `token_in_use` for a key that names another conversation.
+   */
+  rekey(channelId: string, sessionId: string, key: string): Promise<void>;
 }
 
 export function createSessionService(deps: SessionDeps): RunningSessions {
@@ -338,6 +345,28 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
     async announce(sessionId, turnId, data) {
       const runner = isClosing ? registry.peek(sessionId) : await registry.load(sessionId);
       await runner?.announce(turnId, data);
+    },
+
+    findByKey(channelId, key) {
+      const id = index.byKey(channelId, key)?.id;
+      if (id === undefined || store.exists(id)) return id;
+      forget(id);
+      return undefined;
+    },
+
+    async rekey(channelId, sessionId, key) {
+      const row = index.get(sessionId);
+      if (row?.channelId !== channelId) throw refuse("not_found", `channel ${channelId} has no session ${sessionId}`);
+      if (row.mode === "task") throw refuse("session_not_followable", "a task session has no continuation key");
+      const runner = await requireRunner(
+        { owner: row.owner, seesAll: true, auth: { kind: "app", id: "host" } },
+        sessionId,
+      );
+      const holder = index.byKey(channelId, key);
+      if (holder !== undefined && holder.id !== sessionId) {
+        throw refuse("token_in_use", `another session of channel ${channelId} has this continuation token`);
+      }
+      if (holder === undefined) runner.rekey(key);
     },
 
     async recover() {

@@ -21,7 +21,6 @@ export interface SessionContext {
  * synchronous stretch, so two commands never see the same state; the promise of `append` tells when it is durable.
  */
 export class SessionJournal {
-  readonly record: SessionRecord;
   readonly #context: SessionContext;
   readonly #log: EventLog;
   readonly #observers: Observers;
@@ -30,18 +29,23 @@ export class SessionJournal {
   readonly #children = new Map<string, Conversation>();
   readonly #onBroken: (error: Error) => void;
   #state: SessionState = initialState;
+  #record: SessionRecord;
   #row: SessionRow | undefined;
   #visible: Promise<void> = Promise.resolve();
   #broken: Error | undefined;
 
   /** @param onBroken called once, when the log can't be written any more: the session must be opened anew. */
   constructor(record: SessionRecord, log: EventLog, context: SessionContext, onBroken: (error: Error) => void) {
-    this.record = record;
+    this.#record = record;
     this.#log = log;
     this.#context = context;
     this.#onBroken = onBroken;
-    const observed = () => ({ record, continuationToken: context.token(this.row) });
+    const observed = () => ({ record: this.record, continuationToken: context.token(this.row) });
     this.#observers = createObservers(context.deps.sink, context.listeners, observed, context.deps.log);
+  }
+
+  get record(): SessionRecord {
+    return this.#record;
   }
 
   get state(): SessionState {
@@ -91,6 +95,23 @@ export class SessionJournal {
   reconcile(): void {
     const known = this.#context.deps.store.index.get(this.record.id);
     if (known === undefined || differs(known, this.row)) this.#saveRow();
+  }
+
+  /** Gives the session another continuation key, at once and durably. */
+  rekey(continuationKey: string): void {
+    if (this.#broken !== undefined) throw this.#broken;
+    const record = { ...this.#record, continuationKey };
+    const { store } = this.#context.deps;
+    store.rewrite(record);
+    this.#record = record;
+    const row = toRow(record, this.#state);
+    this.#row = row;
+    // What was submitted is not visible yet: until it is, the index must not call the session idle.
+    store.index.put({ ...row, open: true });
+    void this.#visible.then(
+      () => this.#row === row && this.#saveRow(),
+      () => undefined, // told by whoever submitted it
+    );
   }
 
   /** The events that carry a command out. Throws what the caller is to be told when it can't be. */
@@ -204,6 +225,7 @@ function differs(left: SessionRow, right: SessionRow): boolean {
     left.status !== right.status ||
     left.messages !== right.messages ||
     left.turns !== right.turns ||
+    left.continuationKey !== right.continuationKey ||
     left.open !== right.open
   );
 }

@@ -80,6 +80,8 @@ export interface EventStore {
   read(id: string, startIndex: number): AsyncIterable<readonly string[]>;
   /** As `read`, then live, until `signal` aborts, the session is gone, or `ended()` holds and nothing is left. */
   follow(id: string, startIndex: number, signal: AbortSignal, ended: () => boolean): AsyncIterable<readonly string[]>;
+  /** Replaces the facts of a session that exists. */
+  rewrite(record: SessionRecord): void;
   /** False once somebody removed the session's directory. */
   exists(id: string): boolean;
   /** Calls back when a session that someone works on or follows has been removed. */

@@ -140,6 +140,11 @@ export class SessionRunner {
     this.#loop.drive();
   }
 
+  /** Gives the session another continuation key. */
+  rekey(continuationKey: string): void {
+    this.#journal.rekey(continuationKey);
+  }
+
   /** Records that an artifact was tagged; resolves when it may be seen. */
   announce(turnId: string | undefined, data: SessionEventData["artifact.tagged"]): Promise<void> {
     return this.#journal.append([{ type: "artifact.tagged", ...(turnId !== undefined && { turnId }), data }]);

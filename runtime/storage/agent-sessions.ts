@@ -4,6 +4,8 @@ import { type ArtifactScope, createArtifactsApi } from "../artifacts/api.js";
 import { createArtifactKinds } from "../artifacts/kinds.js";
 import { type ArtifactService, createArtifactService } from "../artifacts/service.js";
 import type { HostServices } from "../authoring/host.js";
+import type { DeliveryCursors } from "../channels/contract.js";
+import { type ChannelMount, inOrder, mountChannels } from "../channels/mount.js";
 import { RuntimeError } from "../errors.js";
 import { createHookSink } from "../hooks/dispatch.js";
 import type { Sections } from "../host/sections.js";
@@ -19,10 +21,12 @@ import { createAmbient } from "../workspace/ambient.js";
 import { createWorkspaces } from "../workspace/workspace.js";
 import { createArtifactStore } from "./artifact-store.js";
 import { createCommitLedger } from "./commits.js";
+import { openDeliveryCursors } from "./delivery-cursors.js";
 import { openEventStore } from "./event-store.js";
 import { createHostFiles } from "./host-files.js";
 import { createIds } from "./ids.js";
 import { createFileKv } from "./kv.js";
+import { readSession } from "./session-folder.js";
 import { openTokenSigner } from "./tokens.js";
 import { readContainedFile } from "./workspace-file.js";
 
@@ -50,6 +54,7 @@ export interface AgentSessions extends SessionService {
   /** `ctx.host` for work outside any session. */
   readonly services: () => HostServices;
   readonly artifacts: ArtifactService;
+  readonly channels: ChannelMount;
   /** What authored code measured in this process. */
   readonly measurements: Measurements;
 }
@@ -73,6 +78,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
   const clock = options.clock ?? systemClock;
   const store = await openEventStore(stateRoot, log);
   const closing = new AbortController();
+  const startedAt = new Date(clock.now()).toISOString();
   const makeId = createIds(clock.now);
   const artifacts = createArtifactStore(stateRoot, makeId, clock.now);
   const measurements = createMeasurements(log);
@@ -139,19 +145,39 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
   }
 
   const currentServices = (record: SessionRecord | undefined) => servicesOf(options.generation())(record);
+  let cursors: DeliveryCursors | undefined;
+  const channels = mountChannels(sections, options.generation, () => ({
+    generation: options.generation,
+    sessions: service,
+    record: (id) => readSession(path.join(stateRoot, "sessions", id)),
+    services: currentServices,
+    artifacts: artifactsOf(options.generation),
+    state: createFileKv(path.join(stateRoot, "channels")),
+    cursors: () => {
+      cursors ??= openDeliveryCursors(stateRoot);
+      return cursors;
+    },
+    signal: closing.signal,
+    startedAt,
+    log,
+    fail: (code, message) => new RuntimeError(code, message),
+  }));
   const service = createSessionService({
     store,
     workspace: workspaces,
     commits: createCommitLedger(stateRoot),
     generation: runningGeneration,
-    sink: createHookSink({
-      generation: options.generation,
-      services: currentServices,
-      artifacts: artifactsOf(options.generation),
-      stateRoot,
-      signal: closing.signal,
-      log,
-    }),
+    sink: inOrder(
+      channels.sink,
+      createHookSink({
+        generation: options.generation,
+        services: currentServices,
+        artifacts: artifactsOf(options.generation),
+        stateRoot,
+        signal: closing.signal,
+        log,
+      }),
+    ),
     clock,
     makeId,
     tokens: openTokenSigner(stateRoot),
@@ -164,11 +190,20 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     ...service,
     artifacts: createArtifactService(artifacts),
     measurements,
+    channels,
     services: () => currentServices(undefined),
+    async recover() {
+      await channels.start();
+      await service.recover();
+      // Receivers may be slow: nobody waits for what they missed.
+      channels.recover().catch((error: unknown) => log("error", `events could not be delivered: ${String(error)}`));
+    },
     async close(graceMs) {
+      await channels.settled(graceMs);
       await service.close(graceMs);
       closing.abort();
       await store.close();
+      cursors?.close();
     },
   };
 }

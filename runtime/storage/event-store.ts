@@ -10,7 +10,7 @@ import { lockStore } from "./lock.js";
 import { gapAfterCrash, LogFile } from "./log-file.js";
 import { Positions, readLines } from "./log-reader.js";
 import { NewLog } from "./new-log.js";
-import { hasSession, readSession, writeSession } from "./session-folder.js";
+import { hasSession, readSession, replaceSession, writeSession } from "./session-folder.js";
 import { type IndexFile, openIndex } from "./session-index.js";
 import { createSharedSync, type SharedSync } from "./shared-sync.js";
 import { readFacts, writeFacts } from "./store-facts.js";
@@ -176,6 +176,10 @@ class Store implements FileEventStore {
     } finally {
       this.#letGo(handle);
     }
+  }
+
+  rewrite(record: SessionRecord): void {
+    guardStorage(() => replaceSession(this.#sessionDir(record.id), record));
   }
 
   exists(id: string): boolean {

@@ -3,7 +3,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { RuntimeError } from "../errors.js";
 import type { SessionRecord } from "../session/ports.js";
-import { privateDir, privateFile, readIfThere } from "./files.js";
+import { privateDir, privateFile, readIfThere, replaceFile } from "./files.js";
 import { syncFd } from "./shared-sync.js";
 import { formatVersion } from "./store-facts.js";
 
@@ -52,4 +52,9 @@ export async function writeSession(dir: string, record: SessionRecord): Promise<
     throw error;
   }
   return { synced: Promise.all([syncFd(file), syncFd(folder)]).finally(close) };
+}
+
+/** Replaces a session's facts; whoever reads meanwhile sees the old ones or the new. */
+export function replaceSession(dir: string, record: SessionRecord): void {
+  replaceFile(path.join(dir, fileName), `${JSON.stringify({ formatVersion, ...record })}\n`);
 }

@@ -37,7 +37,9 @@ export function openIndex(dir: string, now: () => number): IndexFile {
   const keyOf = (channelId: string, key: string) => `${channelId}:${key}`;
 
   function keep(row: SessionRow): void {
-    if (!rows.has(row.id)) insert(row.id);
+    const known = rows.get(row.id);
+    if (known === undefined) insert(row.id);
+    else if (known.continuationKey !== row.continuationKey) forgetKey(known);
     rows.set(row.id, row);
     nameKey(row);
   }
@@ -71,8 +73,12 @@ export function openIndex(dir: string, now: () => number): IndexFile {
     rows.delete(id);
     const position = positionOf(id);
     if (order[position] === id) order.splice(position, 1);
-    if (row.continuationKey === undefined) return;
-    const key = keyOf(row.channelId, row.continuationKey);
+    forgetKey(row);
+  }
+
+  function forgetKey({ id, channelId, continuationKey }: SessionRow): void {
+    if (continuationKey === undefined) return;
+    const key = keyOf(channelId, continuationKey);
     if (keys.get(key) === id) keys.delete(key);
   }
 

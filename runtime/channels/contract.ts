@@ -1,0 +1,115 @@
+/** What the channels of an agent need of the world, and what they offer to it. */
+import type { ArtifactScope } from "../artifacts/api.js";
+import type { AuthPolicy } from "../auth/policy.js";
+import type { ArtifactsApi } from "../authoring/artifacts.js";
+import type { ChannelDefinition, Receive } from "../authoring/channels.js";
+import type { HostKvApi, HostServices } from "../authoring/host.js";
+import type { ErrorCode } from "../errors.js";
+import type { AgentGeneration } from "../manifest/bundle.js";
+import type { ChannelEntry } from "../manifest/schema.js";
+import type { SessionEvent } from "../session/event.js";
+import type { RunningSessions } from "../session/index.js";
+import type { Log, ObservedSession, SessionRecord } from "../session/ports.js";
+
+/** A channel of the running code. */
+export interface RunningChannel {
+  readonly id: string;
+  readonly entry: ChannelEntry;
+  readonly definition: ChannelDefinition;
+}
+
+/** How far each session's events have been handed to its channel. */
+export interface DeliveryCursors {
+  get(sessionId: string): DeliveryCursor | undefined;
+  put(sessionId: string, cursor: DeliveryCursor): void;
+  /** Takes out those of sessions that are gone. */
+  retain(exists: (sessionId: string) => boolean): void;
+  close(): void;
+}
+
+export interface DeliveryCursor {
+  /** Index of the last event that is done with. */
+  readonly index: number;
+  /** Its instant. */
+  readonly at: string;
+}
+
+export interface ChannelSources {
+  readonly generation: () => AgentGeneration;
+  readonly sessions: Pick<
+    RunningSessions,
+    "create" | "followUp" | "get" | "read" | "settled" | "list" | "findByKey" | "rekey"
+  >;
+  /** The facts of a session, as they are stored. */
+  readonly record: (sessionId: string) => SessionRecord | undefined;
+  readonly services: (record: SessionRecord | undefined) => HostServices;
+  readonly artifacts: (scope: ArtifactScope) => ArtifactsApi;
+  /** Where channels keep their state, by channel id. */
+  readonly state: HostKvApi;
+  readonly cursors: () => DeliveryCursors;
+  /** Aborts when the server shuts down. */
+  readonly signal: AbortSignal;
+  /** ISO-8601 instant at which this process began: what was made later needs no catching up. */
+  readonly startedAt: string;
+  readonly log: Log;
+  /** Makes the error that callers see. */
+  readonly fail: (code: ErrorCode, message: string) => Error;
+}
+
+/** A request below `/v1/channels/`. */
+export interface ChannelRequest {
+  readonly method: string;
+  /** What follows `/v1/channels/`, still encoded, without the query: `drive/status/7`. */
+  readonly path: string;
+  readonly url: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** Names and values by turns, as they came. */
+  readonly rawHeaders: readonly string[];
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly peer: string | undefined;
+  /** The host's own policies, for channels that have none. */
+  readonly hostAuth: readonly AuthPolicy[];
+  /** The bytes as they came, read when first asked for; rejects when there are too many. */
+  body(): Promise<Buffer>;
+  /** Aborts when the client is gone or the host closes. */
+  readonly signal: AbortSignal;
+  /** The handler's answer is for nobody: the caller gets 202 as soon as the request is found good. */
+  readonly isHosted: boolean;
+}
+
+/** What came of a request. */
+export type ChannelAnswer =
+  | { readonly is: "answered"; readonly response: Response }
+  /** Taken; whatever the handler answers is dropped. */
+  | { readonly is: "accepted" }
+  /** The handler, or a policy, failed: for the log, not for the caller. */
+  | { readonly is: "failed"; readonly where: string; readonly error: unknown }
+  | ChannelRefusal;
+
+/** Why a request never reached a handler. */
+export interface ChannelRefusal {
+  readonly is: "refused";
+  readonly code: "invalid_request" | "unauthorized" | "not_found" | "method_not_allowed";
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The channels of one agent, over all generations of its code. */
+export interface Channels {
+  handle(request: ChannelRequest): Promise<ChannelAnswer>;
+  /** Hands an event to the channel that owns the session, after those it missed. Never rejects. */
+  deliver(event: SessionEvent, session: ObservedSession): Promise<void>;
+  /** Hands over what an earlier process recorded and did not deliver. */
+  recover(): Promise<void>;
+  /** Runs `onStart` of the running code's channels; of code that ran before, the signal aborts. */
+  start(): void;
+  readonly receive: Receive;
+  /** Resolves when nothing that `waitUntil` was given is pending. */
+  settled(): Promise<void>;
+}
+
+/** What the section `channels` exports. */
+export interface ChannelsSection {
+  createChannels(sources: ChannelSources): Channels;
+}

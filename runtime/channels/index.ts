@@ -1,0 +1,213 @@
+/** Custom channels: the optional part of the runtime that answers below `/v1/channels/` and delivers events. */
+import type { ChannelDefinition, ChannelHandlerArgs, Route } from "../authoring/channels.js";
+import type { SessionAuth } from "../authoring/host.js";
+import type { AgentGeneration } from "../manifest/bundle.js";
+import type { JsonValue } from "../session/event.js";
+import { messageOf } from "../tools/result.js";
+import { createGate, type Gate } from "./admit.js";
+import type {
+  ChannelAnswer,
+  ChannelRefusal,
+  ChannelRequest,
+  ChannelSources,
+  Channels,
+  RunningChannel,
+} from "./contract.js";
+import { createConversations } from "./conversations.js";
+import { createDelivery } from "./delivery.js";
+import { checkInput, parseBody } from "./input.js";
+import { createRouter, type Router } from "./router.js";
+import { createStates } from "./state.js";
+
+/** A channel with what is made once from its code. */
+interface ServedChannel extends RunningChannel {
+  readonly route: Router;
+  readonly gate: Gate;
+}
+
+/** The channels of one agent. */
+export function createChannels(sources: ChannelSources): Channels {
+  const { log } = sources;
+  const openState = createStates(sources.state);
+  const pending = new Set<Promise<unknown>>();
+  const served = new WeakMap<AgentGeneration, ReadonlyMap<string, ServedChannel>>();
+  let running: { readonly of: AgentGeneration; readonly controller: AbortController } | undefined;
+
+  /** The channels of the code that answers now. */
+  function channels(): ReadonlyMap<string, ServedChannel> {
+    const generation = sources.generation();
+    let known = served.get(generation);
+    if (known === undefined) {
+      known = collect(generation);
+      served.set(generation, known);
+    }
+    return known;
+  }
+
+  function collect({ agent, definitions }: AgentGeneration): ReadonlyMap<string, ServedChannel> {
+    return new Map(
+      agent.channels.map((entry) => {
+        const definition = definitions[entry.id] as ChannelDefinition;
+        const gate = createGate(entry.name, definition.auth, log);
+        const route = createRouter(definition.routes ?? []);
+        return [entry.name, { id: entry.name, entry, definition, route, gate }];
+      }),
+    );
+  }
+
+  const conversations = createConversations(sources, (definition) =>
+    [...channels().values()].find((channel) => channel.definition === definition),
+  );
+  const delivery = createDelivery(sources, channels, openState);
+
+  /** Counts as work in flight until it settles; a failure is logged. */
+  function waitUntil(what: string, promise: Promise<unknown>): void {
+    const kept = Promise.resolve(promise)
+      .catch((error: unknown) => log("error", `${what}: background work failed: ${messageOf(error)}`))
+      .finally(() => pending.delete(kept));
+    pending.add(kept);
+  }
+
+  async function argsOf(
+    channel: ServedChannel,
+    request: ChannelRequest,
+    given: { readonly auth: SessionAuth; readonly body: unknown; readonly query: unknown },
+    params: Readonly<Record<string, string>>,
+  ): Promise<ChannelHandlerArgs> {
+    const state = await openState(channel);
+    return {
+      ...given,
+      params,
+      get state() {
+        return state.read();
+      },
+      setState: (next: JsonValue) => state.write(next),
+      host: sources.services(undefined),
+      artifacts: sources.artifacts({ record: undefined, turnId: undefined }),
+      signal: request.signal,
+      send: (message, options) => conversations.send(channel, given.auth, message, options),
+      getSession: (id) => conversations.get(channel, id),
+      receive: conversations.receive,
+      setContinuationToken: (sessionId, key) => sources.sessions.rekey(channel.id, sessionId, key),
+      waitUntil: (promise) => waitUntil(`channel "${channel.id}"`, promise),
+    };
+  }
+
+  async function readInput(
+    route: Route,
+    request: ChannelRequest,
+  ): Promise<{ readonly body: unknown; readonly query: unknown } | ChannelRefusal> {
+    const { bodySchema, querySchema } = route;
+    const parsed = parseBody(await request.body(), textOf(request.headers["content-type"]), bodySchema !== undefined);
+    if ("is" in parsed) return parsed;
+    const body = bodySchema === undefined ? parsed : await checkInput("body", bodySchema, parsed.value);
+    if ("is" in body) return body;
+    const { query: sent } = request;
+    const query = querySchema === undefined ? { value: sent } : await checkInput("query", querySchema, sent);
+    return "is" in query ? query : { body: body.value, query: query.value };
+  }
+
+  async function answer(
+    channel: ServedChannel,
+    route: Route,
+    request: ChannelRequest,
+    args: ChannelHandlerArgs,
+  ): Promise<Response> {
+    const handler = route.handler as (request: Request, args: ChannelHandlerArgs) => Response | Promise<Response>;
+    const response: unknown = await handler.call(route, await toRequest(request), args);
+    if (isResponse(response)) return response;
+    throw new TypeError(`the handler of ${route.method} ${route.path} in channel "${channel.id}" returned no Response`);
+  }
+
+  return {
+    async handle(request): Promise<ChannelAnswer> {
+      const slash = request.path.indexOf("/");
+      const id = slash < 0 ? request.path : request.path.slice(0, slash);
+      const channel = channels().get(id);
+      if (channel === undefined) return refuse("not_found", "no such channel");
+      const match = channel.route(request.method, slash < 0 ? "/" : request.path.slice(slash));
+      if (match.is === "none") return refuse("not_found", `channel "${id}" has no such route`);
+      if (match.is === "wrong-method") {
+        const allow = match.allow.join(", ");
+        return { ...refuse("method_not_allowed", `this route accepts ${allow}`), headers: { allow } };
+      }
+      const { route, params } = match;
+      try {
+        const auth = await channel.gate.admit(request, () => toRequest(request));
+        if (auth === undefined) return unauthorized(channel);
+        const input = await readInput(route, request);
+        if ("is" in input) return input;
+        const args = await argsOf(channel, request, { auth, ...input }, params);
+        if (!request.isHosted) return { is: "answered", response: await answer(channel, route, request, args) };
+        waitUntil(`channel "${id}"`, answer(channel, route, request, args));
+        return { is: "accepted" };
+      } catch (error) {
+        // Ours come through as they are: a store that is full is no fault of the handler.
+        if (error instanceof Error && error.name === "RuntimeError") throw error;
+        return { is: "failed", where: `channel "${id}": ${route.method} ${route.path}`, error };
+      }
+    },
+
+    deliver: delivery.deliver,
+    recover: delivery.recover,
+    receive: conversations.receive,
+
+    start() {
+      const of = sources.generation();
+      if (running?.of === of) return;
+      running?.controller.abort();
+      const controller = new AbortController();
+      running = { of, controller };
+      const signal = AbortSignal.any([controller.signal, sources.signal]);
+      delivery.start();
+      for (const { id, definition } of channels().values()) {
+        if (definition.onStart === undefined) continue;
+        const { services, artifacts } = sources;
+        const args = {
+          host: services(undefined),
+          artifacts: artifacts({ record: undefined, turnId: undefined }),
+          receive: conversations.receive,
+          signal,
+        };
+        Promise.resolve()
+          .then(() => definition.onStart?.(args))
+          .catch((error: unknown) => log("error", `onStart of channel "${id}" failed: ${messageOf(error)}`));
+      }
+    },
+
+    async settled() {
+      while (pending.size > 0) await Promise.all(pending);
+    },
+  };
+}
+
+/** The request as it came, with its bytes untouched. */
+async function toRequest({ method, url, rawHeaders, body, signal }: ChannelRequest): Promise<Request> {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
+  const bytes = method === "GET" ? undefined : await body();
+  return new Request(url, {
+    method,
+    headers,
+    signal,
+    ...(bytes && bytes.length > 0 && { body: new Uint8Array(bytes) }),
+  });
+}
+
+/** Also one of another copy of fetch, such as undici's own. */
+function isResponse(value: unknown): value is Response {
+  return typeof value === "object" && value !== null && "status" in value && "headers" in value && "body" in value;
+}
+
+function unauthorized({ id, gate }: ServedChannel): ChannelRefusal {
+  const refusal = refuse("unauthorized", `channel "${id}" does not admit this request`);
+  return gate.challenge === undefined ? refusal : { ...refusal, headers: { "www-authenticate": gate.challenge } };
+}
+
+function refuse(code: ChannelRefusal["code"], message: string): ChannelRefusal {
+  return { is: "refused", code, message };
+}
+
+function textOf(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === "string" ? header : header?.[0];
+}
