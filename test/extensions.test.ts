@@ -249,6 +249,21 @@ describe("a plugin's servers", () => {
 });
 
 describe("bdk info", () => {
+  test("needs no secrets: what is left to startup is a warning", async () => {
+    const project = await newProject(await temporaryFolder(), {
+      "bot/extensions/ci.ts":
+        'import ci from "@acme/ci-triage";\n\nexport default ci({ org: process.env.DESK_ORG as string });\n',
+    });
+    await linkModules(project);
+    await cp(join(packageRoot, "fixtures/extensions/ci-triage"), join(project, "node_modules/@acme/ci-triage"), {
+      recursive: true,
+    });
+
+    const listed = await bdk(["info"], { cwd: project });
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringMatching(/environment DESK_ORG/) });
+    expect(listed.stderr).toContain("the server will not start without DESK_ORG");
+  });
+
   test("lists each mount with its package, and tells why a name is what it is", async () => {
     const parent = await temporaryFolder();
     const project = await newProject(parent, {
@@ -293,6 +308,17 @@ export default defineTool({ description: "Ours.", inputSchema: z.object({}), eff
         },
       ],
     });
+    for (const [id, file] of [
+      ["instructions:ci", "instructions.md:1"],
+      ["artifacts:ci__report", "artifacts.ts:3"],
+      ["seed:owners.csv", "sandbox/workspace/owners.csv"],
+    ]) {
+      const told = await bdk(["info", "--why", `${id}`], { cwd: project });
+      expect(told.stdout.split("\n")[1]?.trim()).toMatch(
+        new RegExp(`^wins +extension +@acme/ci-triage/${file} +@acme/ci-triage@1\\.2\\.0$`),
+      );
+    }
+
     const gone = await bdk(["info", "--why", "ci__retry_job"], { cwd: project });
     expect(gone.stdout).toMatch(
       /tool:ci__retry_job of desk, disabled\n +disables +overlay +bot\/extensions\/ci\/tools\/retry_job\.ts:3/,

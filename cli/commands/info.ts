@@ -15,7 +15,8 @@ export const run: Run<"info"> = async ({ options }, terminal) => {
   const root = projectFolder(options.dir);
   const { manifest, diagnostics } = await compileProject(
     root,
-    { environment: "strict", until: "manifest" },
+    // As a build sees it: what a bot consists of can be asked without its secrets.
+    { environment: "build", until: "manifest" },
     terminal,
     options.json,
   );

@@ -77,12 +77,13 @@ export function suggestId(agents: readonly AgentManifest[], name: string): strin
 
 function entriesOf(agent: AgentManifest): readonly Named[] {
   const { artifacts, result, storage, otel, instructions } = agent;
-  const parts = instructions.parts.flatMap((part) => (part.id === undefined ? [] : [{ ...part, id: part.id }]));
   const kinds = (artifacts?.kinds ?? []).flatMap(({ name, from }): Named[] => {
+    if (artifacts === undefined) return [];
     const owner = from === undefined ? undefined : mountOf(agent, from.id);
-    return artifacts === undefined
-      ? []
-      : [{ ...(owner ?? artifacts), id: `artifacts:${name}`, layer: owner ? "extension" : "project" }];
+    if (owner === undefined || from === undefined) return [{ ...artifacts, id: `artifacts:${name}` }];
+    const brought =
+      overlayOf(owner, from.id) ?? (artifacts.id === from.id ? artifacts : { ...owner, layer: "extension" });
+    return [{ ...brought, id: `artifacts:${name}` }];
   });
   return [
     ...agent.tools,
@@ -96,11 +97,36 @@ function entriesOf(agent: AgentManifest): readonly Named[] {
     ...agent.reminders,
     ...agent.extensions,
     ...agent.seeds.map((seed) => ({ ...seed, id: `seed:${seed.path}` })),
-    ...parts,
+    ...instructions.parts.flatMap((part) => (part.id === undefined ? [] : [{ ...part, id: part.id }])),
+    ...textsOfMounts(agent),
     ...kinds,
     ...[artifacts, result, storage, otel].flatMap((entry) => entry ?? []),
     ...(agent.source === undefined ? [] : [{ id: "agent", layer: "project", source: agent.source }]),
   ];
+}
+
+/** Instructions of extensions. Only parts of a text that is not known yet have ids; the others are found by their places. */
+function textsOfMounts({ extensions, instructions }: AgentManifest): readonly Named[] {
+  const parts = instructions.parts.filter(({ id, layer }) => id === undefined && layer === "extension");
+  return extensions.flatMap((mount) =>
+    mount.contributes.flatMap((id): Named[] => {
+      const [, part] = /^instructions:[^/]*(?:\/(.*))?$/.exec(id) ?? [id, null];
+      if (part === null) return [];
+      const stem = part === undefined ? "instructions" : `instructions/${part}`;
+      const own = overlayOf(mount, id) ?? parts.find((each) => each.package === mount.package && stands(each, stem));
+      return own === undefined ? [] : [{ ...own, id }];
+    }),
+  );
+}
+
+/** Whether an origin is the file of that name, whatever its ending. */
+function stands({ source }: Pick<Named, "source">, stem: string): boolean {
+  return source.replace(/\.\w+:\d+$/, "").endsWith(`/${stem}`);
+}
+
+function overlayOf({ overlays = [] }: AgentManifest["extensions"][number], id: string): Omit<Named, "id"> | undefined {
+  const found = overlays.find((each) => each.id === id && !each.disables);
+  return found === undefined ? undefined : { layer: "overlay", source: found.source, shadows: found.shadows };
 }
 
 function toWhy(agent: AgentManifest, id: string, status: Why["status"]): Omit<Why, "chain"> {

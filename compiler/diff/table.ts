@@ -192,7 +192,7 @@ export const entryKinds: readonly EntryComparer[] = [
     list: (agent) => agent.seeds,
     covers: ["seeds"],
     key: (seed) => `seed:${seed.path}`,
-    fields: { source, layer: origin.layer, package: origin.package, sha256: contents, bytes: size },
+    fields: { ...origin, sha256: contents, bytes: size },
     added: () => "compatible",
     removed: () => ["risky", "new sessions start without this file"],
     renamed: "compatible",

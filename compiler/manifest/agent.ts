@@ -90,11 +90,23 @@ export function createAgent(surface: Surface, evaluated: Evaluated, files: FileS
     result: presence("result"),
     storage: presence("storage"),
     otel: presence("otel"),
-    seeds: of("seed").map(({ winner }): SeedEntry => {
-      const { source, ...rest } = standing(winner, surface);
-      return { ...files.addFile(winner.entry.name, winner.entry.file), source: source.replace(/:\d+$/, ""), ...rest };
+    seeds: of("seed").map((each): SeedEntry => {
+      const { id: _id, source, shadows, ...rest } = originOf(each, surface);
+      const { entry } = each.winner;
+      const hidden = shadows?.map((below) => ({ ...below, source: withoutLine(below.source) }));
+      return {
+        ...files.addFile(entry.name, entry.file),
+        source: withoutLine(source),
+        ...rest,
+        ...(hidden === undefined ? {} : { shadows: hidden }),
+      };
     }),
   };
+}
+
+/** Bytes have no lines that anyone counts. */
+function withoutLine(source: string): string {
+  return source.replace(/:\d+$/, "");
 }
 
 /** Text of an entry of the instructions slot: Markdown as written, or what its code returned. */

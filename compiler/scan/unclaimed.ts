@@ -39,7 +39,9 @@ function checkFolder(root: LayerRoot, rows: readonly Slot[], folder: string): re
   const outside = slots.find((slot) => slot.scope === "project" && slot.path === folder);
   if (outside !== undefined) {
     const message = `${path}/ is ignored: ${outside.plural} stand beside the bot's folder, not inside it`;
-    return [diagnostic("evalsInBase", { message, at, help: `move it to ${joinPath(root.dir, "..", outside.path)}/` })];
+    // The folder of a mount stands in bot/extensions/.
+    const project = joinPath(root.dir, root.layer === "overlay" ? "../../.." : "..");
+    return [diagnostic("evalsInBase", { message, at, help: `move it to ${joinPath(project, outside.path)}/` })];
   }
   const slot = rows.find((row) => row.path === folder);
   if (slot !== undefined && slot.shape !== "file") return [];

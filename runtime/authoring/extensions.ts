@@ -57,6 +57,11 @@ export function defineExtension<C extends OptionalSchema = undefined>(
   options: ExtensionConfig<C>,
 ): ExtensionDefinition<C> {
   const { root, description, config: schema } = options;
+  if (schema !== undefined && typeof schema?.["~standard"]?.validate !== "function") {
+    throw new Error(
+      "config of defineExtension is no Standard Schema: pass a schema such as z.object({ … }), or leave it out",
+    );
+  }
   let parsed: { readonly value: unknown } | undefined;
   let fallback: { readonly value: unknown } | undefined;
 

@@ -135,7 +135,12 @@ export const extensionEntry = z.object({
   overlays: z.array(z.object({ id: z.string(), source: z.string(), disables: z.boolean(), shadows })).optional(),
 });
 
-export const seedEntry = fileEntry.extend({ source: z.string(), layer: origin.layer, package: z.string().optional() });
+export const seedEntry = fileEntry.extend({
+  source: z.string(),
+  layer: origin.layer,
+  package: z.string().optional(),
+  shadows: shadows.optional(),
+});
 
 /** A single-file slot that has no facts of its own beyond where it stands (`result.ts`, `storage.ts`, `otel.ts`). */
 export const presence = z.object({ ...origin });

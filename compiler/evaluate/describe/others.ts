@@ -77,7 +77,10 @@ const extension = z.looseObject({
 /** A mounted extension or plugin. An extension that is exported as it is has the settings that need not be given. */
 export function describeExtension(value: unknown): Described {
   const { data, problems } = check(extension, typeof value === "function" ? { ...value } : value);
-  return data === undefined ? { problems } : { problems, facts: present({ description: data.description }) };
+  if (data === undefined) return { problems };
+  const { description, plugin } = data;
+  if (description !== undefined || plugin !== undefined) return { problems, facts: present({ description }) };
+  return { problems: [...problems, wrongShape("description", "an extension says in a sentence what it is for")] };
 }
 
 /** The definition of an extension package, by itself. */

@@ -49,8 +49,8 @@ export function readPluginManifest(reader: PluginReader): PluginManifest | undef
   const parts = ["skills", "commands", "agents", ".mcp.json"].filter((name) => reader.typeOf(name) !== undefined);
   if (parts.length > 0) return { format: "claude", name: folderName(reader) };
   reader.report("pluginMissing", {
-    message: `${reader.path} holds no plugin`,
-    at: reader.start(""),
+    message: `${reader.path === "" ? "the project's folder" : reader.path} holds no plugin`,
+    ...(reader.path === "" ? {} : { at: reader.start("") }),
     help:
       marketplaceHelp(reader) ?? "expected .cursor-plugin/plugin.json, .claude-plugin/plugin.json or plugin.json there",
   });
