@@ -7,10 +7,13 @@ import { isMissing, makeDir, privateFile, storageError, syncPath } from "./files
 
 /**
  * `host.kv` as files: one a key, named by the key's hash so that any key works on any file system. A put is on disk
- * when it resolves; puts of one key apply in call order.
+ * when it resolves; puts of one key apply in call order. Of those that wait for the disk only the last is written: it
+ * stands for all of them, so that a key that many sessions write to doesn't fall behind.
  */
 export function createFileKv(dir: string): HostKvApi {
   const queues = new Map<string, Promise<void>>();
+  /** The last put of each file that has not begun. */
+  const waiting = new Map<string, { text: string; done: Promise<void> }>();
   const fileOf = (key: string) => path.join(dir, `${createHash("sha256").update(key).digest("hex")}.json`);
 
   /** Runs after everything asked of this file before. */
@@ -24,6 +27,14 @@ export function createFileKv(dir: string): HostKvApi {
       if (queues.get(file) === settled) queues.delete(file);
     });
     return done;
+  }
+
+  async function write(file: string, text: string): Promise<void> {
+    makeDir(dir);
+    const next = `${file}.${randomUUID()}.next`;
+    await fs.writeFile(next, text, { mode: privateFile, flush: true });
+    await fs.rename(next, file);
+    await syncPath(dir);
   }
 
   return {
@@ -41,16 +52,22 @@ export function createFileKv(dir: string): HostKvApi {
     async put(key, value) {
       const text = toText(key, value);
       const file = fileOf(key);
-      await inOrder(file, async () => {
-        makeDir(dir);
-        const next = `${file}.${randomUUID()}.next`;
-        await fs.writeFile(next, text, { mode: privateFile, flush: true });
-        await fs.rename(next, file);
-        await syncPath(dir);
+      const behind = waiting.get(file);
+      if (behind !== undefined) {
+        behind.text = text;
+        return behind.done;
+      }
+      const put = { text, done: Promise.resolve() };
+      put.done = inOrder(file, () => {
+        if (waiting.get(file) === put) waiting.delete(file);
+        return write(file, put.text);
       });
+      waiting.set(file, put);
+      return put.done;
     },
     async delete(key) {
       const file = fileOf(key);
+      waiting.delete(file);
       await inOrder(file, () => fs.rm(file, { force: true }));
     },
   };
