@@ -38,13 +38,15 @@ export interface FileEventStore extends EventStore {
 export async function openEventStore(dir: string, log: Log): Promise<FileEventStore> {
   return guardStorageAsync(async () => {
     makeDir(dir);
-    makeDir(dir, "sessions");
+    const sessions = path.join(dir, "sessions");
+    const isNew = !fs.existsSync(sessions);
+    makeDir(sessions);
     makeDir(dir, "traces");
     const unlock = lockStore(dir);
     try {
       const { isCrashed } = readFacts(dir);
       writeFacts(dir, false);
-      const store = new Store(dir, log, unlock);
+      const store = new Store(dir, log, unlock, isNew);
       if (isCrashed) {
         log("warn", "the machine went down while the server ran: reading all sessions once to rebuild the index");
         await store.rebuildIndex({ isTorn: true });
@@ -83,11 +85,11 @@ class Store implements FileEventStore {
   /** `sessions/` and `traces/`, for new names in them. */
   readonly #folders: SharedSync;
 
-  constructor(dir: string, log: Log, unlock: () => void) {
+  constructor(dir: string, log: Log, unlock: () => void, isNew: boolean) {
     this.#dir = dir;
     this.#log = log;
     this.#unlock = unlock;
-    this.index = openIndex(dir, Date.now);
+    this.index = openIndex(dir, Date.now, isNew);
     this.#folders = createSharedSync([path.join(dir, "sessions"), path.join(dir, "traces")]);
     this.#timer = setInterval(() => this.#checkGone(), goneCheckMs).unref();
   }

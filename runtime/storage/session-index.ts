@@ -8,7 +8,14 @@ import { appendWhole, guardStorage, privateFile, readIfThere, replaceFile } from
 const slack = 2_000;
 const claimKeptMs = 24 * 60 * 60 * 1000;
 
-type Line = SessionRow | { readonly id: string; readonly gone: true } | { readonly claim: Claim };
+/** Stands first, so that an index that never held a row is not taken for a lost one. */
+const head = `${JSON.stringify({ index: 1 })}\n`;
+
+type Line =
+  | { readonly index: number }
+  | SessionRow
+  | { readonly id: string; readonly gone: true }
+  | { readonly claim: Claim };
 
 export interface IndexFile extends SessionIndex {
   /** The file was lost or is not what was written: the rows must be made again from the logs. */
@@ -22,9 +29,10 @@ export interface IndexFile extends SessionIndex {
 
 /**
  * `index.ndjson`: one row a session, the last one counts. In memory a map; on disk a journal that isn't synced: after
- * a machine crash the rows are made again from the logs, which are.
+ * a machine crash the rows are made again from the logs, which are. A store that `isNew` has nothing to lose: its
+ * folders are not looked into.
  */
-export function openIndex(dir: string, now: () => number): IndexFile {
+export function openIndex(dir: string, now: () => number, isNew: boolean): IndexFile {
   const file = path.join(dir, "index.ndjson");
   const rows = new Map<string, SessionRow>();
   const claims = new Map<string, Claim>();
@@ -87,7 +95,8 @@ export function openIndex(dir: string, now: () => number): IndexFile {
     const whole = text.slice(0, text.lastIndexOf("\n") + 1);
     if (whole.length < text.length) fs.truncateSync(file, Buffer.byteLength(whole));
     if (whole === "") {
-      isDamaged = fs.readdirSync(path.join(dir, "sessions")).length > 0;
+      isDamaged = !isNew && fs.readdirSync(path.join(dir, "sessions")).length > 0;
+      fs.writeFileSync(file, head, { mode: privateFile });
       return;
     }
     const parsed = parseLines(whole.slice(0, -1));
@@ -98,6 +107,7 @@ export function openIndex(dir: string, now: () => number): IndexFile {
         isDamaged = true;
         continue;
       }
+      if ("index" in line) continue;
       if ("claim" in line) claims.set(line.claim.key, line.claim);
       else latest.set(line.id, "gone" in line ? undefined : line);
     }
@@ -116,7 +126,7 @@ export function openIndex(dir: string, now: () => number): IndexFile {
       ...order.flatMap((id) => rows.get(id) ?? []),
       ...[...claims.values()].map((claim) => ({ claim })),
     ];
-    replaceFile(file, live.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    replaceFile(file, head + live.map((line) => `${JSON.stringify(line)}\n`).join(""));
     fs.closeSync(fd);
     fd = fs.openSync(file, "a", privateFile);
     size = fs.fstatSync(fd).size;
@@ -204,5 +214,5 @@ function parseLine(line: string): unknown {
 
 function isLine(value: unknown): value is Line {
   if (typeof value !== "object" || value === null) return false;
-  return "claim" in value || ("id" in value && typeof value.id === "string");
+  return "claim" in value || "index" in value || ("id" in value && typeof value.id === "string");
 }
