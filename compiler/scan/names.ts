@@ -63,12 +63,6 @@ export function slugOf(packageName: string | undefined): string {
   return clean === "" ? "agent" : clean;
 }
 
-/** The slug of a single project without a name of its own; nobody chose the folder's for URLs, so it is never refused. */
-export function slugOfFolder(folder: string): string {
-  const slug = slugOf(folder);
-  return reservedSlugs.includes(slug) ? "agent" : slug;
-}
-
 export function checkSlug(slug: string, at: Span, help: string): readonly Diagnostic[] {
   if (reservedSlugs.includes(slug)) {
     const message = `the slug "${slug}" is reserved: ${reservedSlugs.join(", ")} are routes of the host`;

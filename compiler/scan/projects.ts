@@ -2,7 +2,7 @@ import path from "node:path";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
 import { slotOf } from "../slots.js";
 import { joinPath, type ProjectSource } from "../source.js";
-import { checkSlug, slugOf, slugOfFolder } from "./names.js";
+import { checkSlug, slugOf } from "./names.js";
 import { readPackageName } from "./package-json.js";
 
 /** A project folder: one that holds `bot/` or `agent/`; or an extension package, which is its own base. */
@@ -60,12 +60,11 @@ export function findProjects(source: ProjectSource, packages: boolean): FoundPro
 function singleProject(source: ProjectSource, base: FoundProject["base"], diagnostics: Diagnostic[]): FoundProject {
   const manifest = readPackageName(source, "");
   diagnostics.push(...manifest.diagnostics);
-  const folder = path.basename(source.root);
-  const slug = manifest.value === undefined ? slugOfFolder(folder) : slugOf(manifest.value);
+  const slug = slugOf(manifest.value);
   diagnostics.push(
     ...checkSlug(slug, startOf("package.json"), "change `name` in package.json: it gives the agent's slug in URLs"),
   );
-  return { slug, name: manifest.value ?? folder, dir: "", base };
+  return { slug, name: manifest.value ?? path.basename(source.root), dir: "", base };
 }
 
 /** `extension.ts` at the root, beside a package.json: a package that projects mount, and no project. */

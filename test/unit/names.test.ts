@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { analyze } from "../../compiler/analyze/analyze.js";
 import { suggest } from "../../compiler/diagnostics/suggest.js";
 import { resolve } from "../../compiler/resolve/resolve.js";
-import { slugOfFolder } from "../../compiler/scan/names.js";
 import { scan } from "../../compiler/scan/scan.js";
 import { memorySource } from "../../compiler/source.js";
 
@@ -42,13 +41,8 @@ describe("slugs", () => {
     expect(slugOf("cryptic.fit")).toBe("cryptic-fit");
     expect(slugOf("_ünder score ")).toBe("nder-score");
     expect(slugOf("@acme/")).toBe("agent");
-  });
-
-  it("are the folder's name where the package has none, unless the host needs it", () => {
-    expect(slugOf(undefined)).toBe("project");
-    expect(slugOf(42)).toBe("project");
-    expect(slugOfFolder("my bot")).toBe("my-bot");
-    expect(slugOfFolder("playground")).toBe("agent");
+    expect(slugOf(undefined)).toBe("agent");
+    expect(slugOf(42)).toBe("agent");
   });
 
   it("always fit the pattern", () => {
