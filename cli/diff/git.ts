@@ -6,6 +6,8 @@ export interface Git {
   readonly top: string;
   /** Path from the top to the folder that git was opened for, POSIX, "" at the top. */
   readonly prefix: string;
+  /** Whether commits before some point are missing, as in most CI jobs. */
+  readonly isShallow: boolean;
   /** Full hash of the commit that a revision names; undefined when there is none. */
   commit(revision: string): Promise<string | undefined>;
   /** Paths of a commit below a folder, relative to the top. */
@@ -26,12 +28,15 @@ const hookVariables = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE
  */
 export async function openGit(folder: string): Promise<Git | undefined> {
   const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => git(folder, args, env);
-  const found = await run(["rev-parse", "--show-toplevel", "--show-prefix"]).catch(expectGitError);
+  const found = await run(["rev-parse", "--show-toplevel", "--show-prefix", "--is-shallow-repository"]).catch(
+    expectGitError,
+  );
   if (found === undefined) return undefined;
-  const [top = "", prefix = ""] = found.split("\n");
+  const [top = "", prefix = "", shallow] = found.split("\n");
   return {
     top,
     prefix: prefix.replace(/\/$/, ""),
+    isShallow: shallow === "true",
     async commit(revision) {
       const hash = await run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`]).catch(
         expectGitError,

@@ -36,9 +36,10 @@ export async function readRevision(
   try {
     const paths = await git.paths(commit, git.prefix);
     const committed = findCommitted(git, paths, options.committed);
-    if (committed !== undefined) {
-      const manifest = parseManifest(await git.text(commit, committed), `${committed} at ${revision}`);
-      return { manifest, warnings: [] };
+    const text = committed === undefined ? undefined : await git.text(commit, committed);
+    // Others have a manifest.json too, a web app for one: only what was asked for by name must be ours.
+    if (text !== undefined && (options.committed !== undefined || isOurs(text))) {
+      return { manifest: parseManifest(text, `${committed} at ${revision}`), warnings: [] };
     }
     if (paths.length === 0) throw noProjectThere(git, revision);
     const manifest = await compileCommit(git, commit, options.compile);
@@ -56,6 +57,10 @@ function findCommitted(git: Git, paths: readonly string[], asked: string | undef
   if (paths.includes(usual)) return usual;
   const named = paths.filter((path) => dirname(path) === (git.prefix || ".") && path.endsWith(".manifest.json"));
   return named.length === 1 ? named[0] : undefined;
+}
+
+function isOurs(text: string): boolean {
+  return /"manifestVersion"\s*:/.test(text);
 }
 
 function noProjectThere(git: Git, revision: string) {

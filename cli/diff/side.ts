@@ -5,7 +5,7 @@ import type { Manifest } from "../../runtime/manifest/schema.js";
 import { compileProject } from "../compile-project.js";
 import { CommandFailure, exit, usageFailure } from "../exit.js";
 import type { Terminal } from "../ui/terminal.js";
-import { GitError, openGit } from "./git.js";
+import { type Git, GitError, openGit } from "./git.js";
 import { readManifestFile } from "./manifest-file.js";
 import { readRevision } from "./revision.js";
 
@@ -44,7 +44,7 @@ export async function readSide(argument: string, options: SideOptions): Promise<
     throw usageFailure("revisionUnreadable", { message: `"${argument}" is no path, and ${error.message}` });
   });
   const commit = await git?.commit(argument);
-  if (git === undefined || commit === undefined) throw nothingThere(argument, git !== undefined);
+  if (git === undefined || commit === undefined) throw nothingThere(argument, git);
   const { project: _project, terminal: _terminal, silent: _silent, ...rest } = options;
   return readRevision(git, argument, commit, { ...rest, compile });
 }
@@ -59,13 +59,15 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-function nothingThere(argument: string, inRepository: boolean): CommandFailure {
-  const revision = inRepository
-    ? "a revision of this repository"
-    : "a revision, as the project is in no git repository";
+function nothingThere(argument: string, git: Git | undefined): CommandFailure {
+  const revision =
+    git === undefined ? "a revision, as the project is in no git repository" : "a revision of this repository";
   return usageFailure("noSuchSide", {
     message: `"${argument}" is neither a path nor ${revision}`,
-    help: "pass a manifest file, a built folder, a project folder, or a revision such as HEAD~1 or main",
+    help:
+      git?.isShallow === true
+        ? "this clone is shallow: fetch what is missing with git fetch --unshallow (fetch-depth: 0 in GitHub Actions)"
+        : "pass a manifest file, a built folder, a project folder, or a revision such as HEAD~1 or main",
   });
 }
 

@@ -40,7 +40,7 @@ export async function mountModule(
   const newer = checkContract(owner, title, at);
   if (newer !== undefined) return refuse(newer);
   const isPackage = !/^\.{0,2}\//.test(specifier);
-  const reason = whyNoExtension(located, isPackage);
+  const reason = whyNoExtension(located, isPackage, ground);
   if (reason !== undefined) return refuse(notAnExtension(title, reason, at));
 
   const root = folderOf(located.file);
@@ -89,11 +89,14 @@ function checkContract(owner: FoundPackage | undefined, title: string, at: Span)
 const isNot = "does not export what defineExtension returns";
 
 /** What syntax tells against it. What a package's build has made unreadable is left to evaluation. */
-function whyNoExtension({ file, facts, name }: Located, isPackage: boolean): string | undefined {
+function whyNoExtension({ file, facts, name }: Located, isPackage: boolean, ground: Ground): string | undefined {
   if (facts === undefined) return `${file} is no module`;
   if (facts.error !== undefined) return `${file} can't be parsed: ${facts.error.message}`;
   if (name === "default") {
-    if (facts.exported === undefined) return `${file} has no default export`;
+    if (facts.exported === undefined) {
+      const isCommonJs = /\bexports\b\s*[.=]/.test(ground.source.readText(file));
+      return `${file} ${isCommonJs ? "is CommonJS: extensions are ES modules" : "has no default export"}`;
+    }
     if (isSomethingElse(facts.exported)) return `${file} ${isNot}`;
   }
   return isPackage || definesExtension(facts) ? undefined : `${file} ${isNot}`;

@@ -186,6 +186,27 @@ describe("bdk diff of a project", () => {
     expect(changesOf(stdout)).toEqual(["compatible changed manifest /bdk"]);
   });
 
+  test("passes over a manifest.json that is somebody else's", async () => {
+    const { top } = await repository();
+    await writeFile(join(top, "manifest.json"), '{ "name": "Weather", "start_url": "/" }\n');
+    await commit(top, "a web app");
+    const { code, stdout, stderr } = await bdk(["diff", "HEAD", "--json"], { cwd: top });
+    expect(stderr).toContain("BDK5104");
+    expect({ code, changes: changesOf(stdout) }).toEqual({ code: 0, changes: [] });
+    expect((await bdk(["diff", "HEAD", "--manifest", "manifest.json"], { cwd: top })).stderr).toContain("BDK5102");
+  });
+
+  test("says that a shallow clone lacks the revision", async () => {
+    const { top } = await repository();
+    await writeFile(join(top, "bot/instructions.md"), "You know more.\n");
+    await commit(top, "second");
+    const clone = join(await temporaryFolder(), "clone");
+    await git(top, "clone", "--quiet", "--depth", "1", `file://${top}`, clone);
+    const { code, stderr } = await bdk(["diff", "HEAD~1"], { cwd: clone });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/BDK5101[\s\S]*--unshallow/);
+  });
+
   test("reports the errors of a side that does not compile", async () => {
     const { top } = await repository();
     await rm(join(top, "bot/instructions.md"));
