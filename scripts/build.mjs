@@ -63,6 +63,7 @@ const sections = {
   "json-schema": "runtime/tools/json-schema.ts",
   workspace: "runtime/workspace/tools/index.ts",
   channels: "runtime/channels/index.ts",
+  schedules: "runtime/schedules/index.ts",
 };
 
 /** name → what it makes from what. `entries` that do not exist are left out; a part without entries is skipped. */

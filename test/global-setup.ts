@@ -15,6 +15,8 @@ export default async function setup(): Promise<void> {
       "prices",
       "json-schema",
       "workspace",
+      "channels",
+      "schedules",
       "agent-tool",
     ],
   });

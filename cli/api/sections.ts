@@ -10,4 +10,5 @@ export const allSections: Sections = {
   "json-schema": () => import("../../runtime/tools/json-schema.js"),
   workspace: () => import("../../runtime/workspace/tools/index.js"),
   channels: () => import("../../runtime/channels/index.js"),
+  schedules: () => import("../../runtime/schedules/index.js"),
 };

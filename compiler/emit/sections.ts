@@ -7,7 +7,7 @@ import { type Diagnostic, diagnostic, type Result } from "../diagnostics/diagnos
 const models = ["model-xai", "model-openai", "model-anthropic", "model-openai-compatible"] as const;
 
 /** Every optional part there is. */
-export const sectionNames: readonly SectionName[] = [...models, "prices", "json-schema", "workspace", "channels"];
+export const sectionNames: readonly SectionName[] = [...models, "prices", "json-schema", "workspace", "channels", "schedules"];
 
 /** Sections in the table's order: those the manifest's models and schemas need, and those asked for by name. */
 export function neededSections(manifest: Manifest, include: readonly string[]): Result<readonly SectionName[]> {
@@ -32,6 +32,7 @@ function sectionsOf(agent: AgentManifest): readonly SectionName[] {
     ...(plain ? (["json-schema"] as const) : []),
     ...(usesWorkspace(agent) ? (["workspace"] as const) : []),
     ...(agent.channels.length > 0 ? (["channels"] as const) : []),
+    ...(agent.schedules.length > 0 ? (["schedules"] as const) : []),
   ];
 }
 

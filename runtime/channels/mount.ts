@@ -1,4 +1,5 @@
 /** An agent's channels as the rest of the runtime holds them: the optional part is loaded when something needs it. */
+import type { Receive } from "../authoring/channels.js";
 import type { Sections } from "../host/sections.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import type { EventSink } from "../session/ports.js";
@@ -13,6 +14,7 @@ export interface ChannelMount {
   start(): Promise<void>;
   /** Hands over what an earlier process recorded and did not deliver. */
   recover(): Promise<void>;
+  readonly receive: Receive;
   /** Resolves when no background work of a handler is left, or after `graceMs` milliseconds (default 10 s). */
   settled(graceMs?: number): Promise<void>;
 }
@@ -72,6 +74,7 @@ export function mountChannels(
     async recover() {
       if (hasChannels()) await (await load()).recover();
     },
+    receive: async (channel, options) => (await load()).receive(channel, options),
     async settled(graceMs = 10_000) {
       if (loading === undefined) return;
       const channels = await loading;

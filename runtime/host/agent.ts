@@ -45,12 +45,14 @@ export async function openAgent(options: OpenAgentOptions): Promise<ServedAgent>
     sessions,
     artifacts: sessions.artifacts,
     channels: sessions.channels,
+    schedules: sessions.schedules,
     get generation() {
       return current;
     },
     swap: (next) => {
       current = next;
       sessions.channels.start().catch((error: unknown) => log.error(`starting the channels of "${slug}"`, error));
+      sessions.schedules.rearm().catch((error: unknown) => log.error(`starting the schedules of "${slug}"`, error));
     },
     recover: () => sessions.recover(),
     close: (graceMs) => sessions.close(graceMs),

@@ -12,6 +12,7 @@ import { handleErrors, sendError } from "../http/errors.js";
 import { routeHeadAsGet } from "../http/head.js";
 import { indexRoutes } from "../http/index-page.js";
 import { createRouteTable } from "../http/route-table.js";
+import { scheduleRoutes } from "../http/schedules.js";
 import { addSecurityHeaders } from "../http/security.js";
 import { sessionRoutes } from "../http/session.js";
 import { streamRoutes } from "../http/stream.js";
@@ -75,6 +76,7 @@ export function createApp(host: HttpHost): FastifyInstance {
         artifactRoutes(guarded);
         toolRoutes(guarded, host);
         discoveryRoutes(guarded, host);
+        if (host.isDev) scheduleRoutes(guarded, host);
         ready();
       });
       done();

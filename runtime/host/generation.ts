@@ -34,7 +34,9 @@ export function createGeneration(bundle: AgentBundle, entry: AgentManifest, opti
   const resolved = resolveDynamic(entry, definitions);
   const agent = options.model === undefined ? resolved : withModel(resolved, options.model);
   const notes = isKnown(agent.model) ? options.notesOn?.(agent.model) : undefined;
-  const info = lazy(() => JSON.stringify({ agents: [agentInfo(agent, bundle.diagnostics ?? [], notes ?? [])] }));
+  const makeInfo = () => JSON.stringify({ agents: [agentInfo(agent, bundle.diagnostics ?? [], notes ?? [])] });
+  // When a schedule fires next changes by the minute.
+  const info = agent.schedules.length === 0 ? lazy(makeInfo) : makeInfo;
   const tools = lazy(() => JSON.stringify({ tools: toolListing(agent), connectionErrors: [] }));
   const details = new Map<string, string>();
   return {

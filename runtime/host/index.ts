@@ -10,6 +10,7 @@ import { createHarnessResolver } from "../harness/models/resolver.js";
 import { readModelSetting } from "../harness/models/setting.js";
 import type { HttpHost } from "../http/context.js";
 import type { AgentBundle } from "../manifest/bundle.js";
+import type { AgentManifest } from "../manifest/schema.js";
 import type { Caller } from "../session/service.js";
 import { openAgent } from "./agent.js";
 import { openAgents, type ServedAgents } from "./agents.js";
@@ -125,6 +126,9 @@ export async function createHostWith(
       log.warn(warning);
     }
     await agents.recover();
+    if (options.dev !== true && options.schedules !== false) {
+      for (const { schedules } of agents.all()) await schedules.start();
+    }
     let closed: Promise<void> | undefined;
     return {
       url,
@@ -138,6 +142,21 @@ export async function createHostWith(
           url: http.urlOf(slug),
           ...(http.hasPlayground && { playgroundUrl: `${http.urlOf(slug)}/playground` }),
         }));
+      },
+      dispatchSchedule: async (scheduleId, slug) => {
+        const found = agents.all().filter((agent) => {
+          return (slug ?? agent.slug) === agent.slug && hasSchedule(agent.generation.agent, scheduleId);
+        });
+        const [agent] = found;
+        if (agent === undefined) throw new RuntimeError("not_found", `no schedule named "${scheduleId}"`);
+        if (found.length > 1) {
+          const slugs = found.map((each) => each.slug).join(", ");
+          throw new RuntimeError(
+            "invalid_request",
+            `several agents have a schedule "${scheduleId}": ${slugs}; name one`,
+          );
+        }
+        return agent.schedules.dispatch(scheduleId);
       },
       swap: (next) => agents.swap(next),
       close: () => {
@@ -171,6 +190,10 @@ function refusedRoot(error: unknown, root: string): unknown {
   return new StartupError(`the state root ${root} can't be used: ${cause.message}`, String(cause.code));
 }
 
+function hasSchedule({ schedules }: AgentManifest, scheduleId: string): boolean {
+  return schedules.some(({ name }) => name === scheduleId);
+}
+
 /** What changes over a host's life. */
 interface HostState {
   baseUrl: string;
@@ -199,6 +222,7 @@ function createHttpHost(
     version: agents.bundle.manifest.bdk,
     isMulti,
     isHosted: options.hosted === true,
+    isDev: dev,
     hasPlayground: options.playground !== false,
     hasDocs: options.docs !== false,
     mounts: () => agents.all(),

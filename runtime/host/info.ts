@@ -1,4 +1,5 @@
 import type { AgentManifest, ConnectionEntry, ToolEntry } from "../manifest/schema.js";
+import { next as nextRun } from "../schedules/cron.js";
 
 /** A compiler's finding as `info` shows it; a subset of the compiler's `Diagnostic`. */
 export interface InfoDiagnostic {
@@ -61,6 +62,7 @@ export function agentInfo(
       name: schedule.name,
       cron: schedule.cron,
       form: schedule.form,
+      ...defined({ next: nextRun(schedule.cron, new Date())?.toISOString() }),
       ...defined({ catchUp: schedule.catchUp, overlap: schedule.overlap }),
       ...origin(schedule),
     })),

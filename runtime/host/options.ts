@@ -55,6 +55,16 @@ export interface HostHandle {
     readonly url: string;
     readonly playgroundUrl?: string;
   }[];
+  /**
+   * Fires a schedule by hand, once, through the path that the clock uses. Resolves when a `run` handler is done, or when
+   * a prompt's session has begun; throws `RuntimeError` `not_found`, or `internal` when the run fails.
+   *
+   * @param slug which agent's, when several have one of that name
+   */
+  dispatchSchedule(
+    scheduleId: string,
+    slug?: string,
+  ): Promise<{ readonly scheduleId: string; readonly sessionIds: readonly string[] }>;
   /** Stops accepting, lets turns settle up to a limit, flushes. */
   close(): Promise<void>;
 }

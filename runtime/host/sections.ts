@@ -10,7 +10,8 @@ export type SectionName =
   | "prices"
   | "json-schema"
   | "workspace"
-  | "channels";
+  | "channels"
+  | "schedules";
 
 /** Section name → loader of its module. A missing key: the section was not linked. */
 export type Sections = { readonly [K in SectionName]?: () => unknown };

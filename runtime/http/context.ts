@@ -6,6 +6,7 @@ import type { ChannelMount } from "../channels/mount.js";
 import { RuntimeError } from "../errors.js";
 import type { Generation } from "../host/generation.js";
 import type { HostLog } from "../host/log.js";
+import type { ScheduleMount } from "../schedules/mount.js";
 import type { Caller, SessionService } from "../session/service.js";
 
 /** One served agent, as the routes see it. */
@@ -14,6 +15,7 @@ export interface AgentMount {
   readonly sessions: SessionService;
   readonly artifacts: ArtifactService;
   readonly channels: ChannelMount;
+  readonly schedules: ScheduleMount;
   /** The code that answers now; a dev swap replaces it. */
   readonly generation: Generation;
 }
@@ -29,6 +31,8 @@ export interface HttpHost {
   /** Channel routes answer 202 with an empty body, whatever the handler returns. Decision 21. */
   readonly isHosted: boolean;
   readonly hasPlayground: boolean;
+  /** Nothing fires by itself; there are routes to fire things by hand. */
+  readonly isDev: boolean;
   readonly hasDocs: boolean;
   /** Agents in the order of the manifest. */
   mounts(): readonly AgentMount[];

@@ -7,6 +7,7 @@ import { createDirectCalls } from "./direct-call.js";
 import type { SessionEventData } from "./event.js";
 import { copyEvents, readPrefix } from "./fork.js";
 import { createIdempotency } from "./idempotency.js";
+import { createSessionKeys, type SessionKeys } from "./keys.js";
 import type { Listener } from "./observers.js";
 import type { Rejection, SessionDeps, SessionRecord, SessionRow } from "./ports.js";
 import { createRegistry } from "./registry.js";
@@ -28,17 +29,11 @@ import { toSummary } from "./views/summary.js";
 const defaultGraceMs = 10_000;
 
 /** The service of one agent. Call `recover` once the host listens: it takes up what an earlier process left. */
-export interface RunningSessions extends SessionService {
+export interface RunningSessions extends SessionService, SessionKeys {
   recover(): Promise<void>;
   /** Records that an artifact was tagged in a session; nothing when the session is gone. */
   announce(sessionId: string, turnId: string | undefined, data: SessionEventData["artifact.tagged"]): Promise<void>;
-  /** Id of the conversation that a channel's key names. */
-  findByKey(channelId: string, key: string): string | undefined;
-  /**
-   * Gives a channel's conversation another key. Throws `not_found` for a session of another channel,
-   * `session_not_followable` for a task, and `token_in_use` for a key that names another conversation.
-   */
-  rekey(channelId: string, sessionId: string, key: string): Promise<void>;
+  exists(sessionId: string): boolean;
 }
 
 export function createSessionService(deps: SessionDeps): RunningSessions {
@@ -112,8 +107,11 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
     if (continuationKey !== undefined && index.byKey(channelId, continuationKey) !== undefined) {
       throw refuse("token_in_use", `another session of channel ${channelId} has this continuation token`);
     }
+    if (request.id !== undefined && index.get(request.id) !== undefined) {
+      throw refuse("token_in_use", `there is a session ${request.id} already`);
+    }
     return {
-      id: makeId("ses_"),
+      id: request.id ?? makeId("ses_"),
       owner: caller.owner,
       auth: caller.auth,
       channelId,
@@ -347,27 +345,9 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
       await runner?.announce(turnId, data);
     },
 
-    findByKey(channelId, key) {
-      const id = index.byKey(channelId, key)?.id;
-      if (id === undefined || store.exists(id)) return id;
-      forget(id);
-      return undefined;
-    },
+    exists: (sessionId) => index.get(sessionId) !== undefined,
 
-    async rekey(channelId, sessionId, key) {
-      const row = index.get(sessionId);
-      if (row?.channelId !== channelId) throw refuse("not_found", `channel ${channelId} has no session ${sessionId}`);
-      if (row.mode === "task") throw refuse("session_not_followable", "a task session has no continuation key");
-      const runner = await requireRunner(
-        { owner: row.owner, seesAll: true, auth: { kind: "app", id: "host" } },
-        sessionId,
-      );
-      const holder = index.byKey(channelId, key);
-      if (holder !== undefined && holder.id !== sessionId) {
-        throw refuse("token_in_use", `another session of channel ${channelId} has this continuation token`);
-      }
-      if (holder === undefined) runner.rekey(key);
-    },
+    ...createSessionKeys(deps, requireRunner, forget, refuse),
 
     async recover() {
       for (const { id } of index.open()) {

@@ -18,6 +18,8 @@ export interface CreateSession {
   readonly message: string;
   /** `http` for the built-in API. */
   readonly channelId: string;
+  /** Made beforehand, by whoever must not start the same twice; refused with `token_in_use` when it is taken. */
+  readonly id?: string;
   /** Bare channel-side key; left out: an opaque rotating `http:` token is made. */
   readonly continuationKey?: string;
   readonly mode?: SessionMode;

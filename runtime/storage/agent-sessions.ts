@@ -11,6 +11,7 @@ import { createHookSink } from "../hooks/dispatch.js";
 import type { Sections } from "../host/sections.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import { createMeasurements, type Measurements } from "../otel/measurements.js";
+import { mountSchedules, type ScheduleMount } from "../schedules/mount.js";
 import { createSessionService } from "../session/index.js";
 import type { HarnessResolver } from "../session/model.js";
 import type { Clock, Generation, Log, SessionRecord } from "../session/ports.js";
@@ -55,6 +56,7 @@ export interface AgentSessions extends SessionService {
   readonly services: () => HostServices;
   readonly artifacts: ArtifactService;
   readonly channels: ChannelMount;
+  readonly schedules: ScheduleMount;
   /** What authored code measured in this process. */
   readonly measurements: Measurements;
 }
@@ -162,6 +164,18 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     log,
     fail: (code, message) => new RuntimeError(code, message),
   }));
+  const schedules = mountSchedules(sections, options.generation, () => ({
+    generation: options.generation,
+    sessions: service,
+    services: currentServices,
+    artifacts: artifactsOf(options.generation),
+    receive: channels.receive,
+    ledger: createFileKv(path.join(stateRoot, "schedules")),
+    clock,
+    signal: closing.signal,
+    log,
+    fail: (code, message, details) => new RuntimeError(code, message, details),
+  }));
   const service = createSessionService({
     store,
     workspace: workspaces,
@@ -191,6 +205,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     artifacts: createArtifactService(artifacts),
     measurements,
     channels,
+    schedules,
     services: () => currentServices(undefined),
     async recover() {
       await channels.start();
@@ -199,7 +214,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       channels.recover().catch((error: unknown) => log("error", `events could not be delivered: ${String(error)}`));
     },
     async close(graceMs) {
-      await channels.settled(graceMs);
+      await Promise.all([channels.settled(graceMs), schedules.settled(graceMs)]);
       await service.close(graceMs);
       closing.abort();
       await store.close();
