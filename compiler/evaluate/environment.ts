@@ -80,8 +80,16 @@ function settle(
       if (definition !== undefined)
         diagnostics.push(...fixedFields(merged.fixed).map((field) => fixedField(definition, field)));
     } else if (sound !== undefined) {
-      facts.set(key, mergeFacts(entry.kind, sound, sound, marks).facts);
+      const merged = mergeFacts(entry.kind, sound, sound, marks);
+      facts.set(key, merged.facts);
       deferred.add(key);
+      // A made-up value must not pass for what the bot is.
+      if (definition !== undefined)
+        diagnostics.push(
+          ...fixedFields(merged.fixed).map((field) =>
+            fixedField(definition, field, "a stand-in for what those variables give"),
+          ),
+        );
     } else if (others.some(({ outcome }) => complaint(outcome) !== complaint(first))) {
       deferred.add(key);
     }
@@ -176,11 +184,11 @@ function fixedFields(paths: readonly string[]): readonly string[] {
   return [...new Set(paths.map((path) => path.split(".", 1)[0] ?? path))];
 }
 
-function fixedField(definition: Definition, field: string): Diagnostic {
+function fixedField(definition: Definition, field: string, held = "its value without those variables"): Diagnostic {
   return diagnostic("environmentInShape", {
     message: `${nameOf(definition)}: ${field} depends on the environment, but is fixed when the project is built`,
     at: spanOfField(definition, field),
-    help: "the manifest holds its value without those variables; read them where the work is done",
+    help: `the manifest holds ${held}; read them where the work is done`,
   });
 }
 
