@@ -145,6 +145,7 @@ export const codes = {
   },
   unknownSection: { code: "BDK6015", severity: "error", title: "There is no such part of the runtime" },
   scriptNeedsMore: { code: "BDK6016", severity: "error", title: "An agent tool's script needs something beside it" },
+  besideTypeScript: { code: "BDK6017", severity: "warning", title: "A TypeScript file is kept as it is" },
   unknownCommand: { code: "BDK8001", severity: "error", title: "Unknown command" },
   unknownOption: { code: "BDK8002", severity: "error", title: "Unknown option" },
   badOptionValue: { code: "BDK8003", severity: "error", title: "Option with a missing or impossible value" },

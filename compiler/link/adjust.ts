@@ -121,8 +121,10 @@ async function readModules(state: ResolutionState, inputs: readonly string[], co
     for (const place of found.places) {
       const span: Span = { file: key, line: place.line, column: place.column };
       const kind = standsAt(place.path);
-      if (kind === "file") keepFile(collected, place.path, span);
-      else if (kind === "folder") keepFolder(collected, place.path, span, () => true);
+      if (kind === "file") {
+        keepFile(collected, place.path, span);
+        if (/\.[cm]?tsx?$/.test(place.path)) collected.diagnostics.push(unlinked(place.path, span));
+      } else if (kind === "folder") keepFolder(collected, place.path, span, () => true);
       else if (place.exact) collected.diagnostics.push(missing(collected.root, place.path, span));
     }
     for (const use of found.opaque) {
@@ -137,6 +139,14 @@ async function readModules(state: ResolutionState, inputs: readonly string[], co
       );
     }
   }
+}
+
+function unlinked(place: string, at: Span): Diagnostic {
+  return diagnostic("besideTypeScript", {
+    message: `${path.basename(place)} is kept beside the bundle as it is: it can be read there, but Node can't run it`,
+    at,
+    help: "write what a Worker or a child process runs in JavaScript (.mjs), without imports of other project files",
+  });
 }
 
 function missing(root: string, place: string, at: Span): Diagnostic {
