@@ -7,7 +7,14 @@ import { type Diagnostic, diagnostic, type Result } from "../diagnostics/diagnos
 const models = ["model-xai", "model-openai", "model-anthropic", "model-openai-compatible"] as const;
 
 /** Every optional part there is. */
-export const sectionNames: readonly SectionName[] = [...models, "prices", "json-schema", "workspace", "channels", "schedules"];
+export const sectionNames: readonly SectionName[] = [
+  ...models,
+  "prices",
+  "json-schema",
+  "workspace",
+  "channels",
+  "schedules",
+];
 
 /** Sections in the table's order: those the manifest's models and schemas need, and those asked for by name. */
 export function neededSections(manifest: Manifest, include: readonly string[]): Result<readonly SectionName[]> {
