@@ -87,6 +87,11 @@ export interface SendOptions {
   readonly admission?: "preempt" | "coalesce" | undefined;
   /** Relative path → text, written into the workspace before the turn. */
   readonly workspaceFiles?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Absolute path of a folder to work in, such as the worktree of a pull request, instead of a workspace of the
+   * session's own. Taken when the session begins; a follow-up keeps the folder it has.
+   */
+  readonly workspaceDir?: string | undefined;
   /** Who the session belongs to. Default: who the auth chain admitted. */
   readonly auth?: SessionAuth | undefined;
   readonly mode?: SessionMode | undefined;

@@ -1,4 +1,5 @@
 /** Sessions as channels open and continue them. */
+import { isAbsolute } from "node:path";
 import type { ChannelSession, Completion, Receive, SendOptions } from "../authoring/channels.js";
 import type { SessionAuth } from "../authoring/host.js";
 import type { SessionEvent } from "../session/event.js";
@@ -42,7 +43,7 @@ export function createConversations(
     message: string,
     options: SendOptions,
   ): Promise<ChannelSession> {
-    const { continuationToken: key, title, admission, workspaceFiles, mode } = options;
+    const { continuationToken: key, title, admission, workspaceFiles, workspaceDir, mode } = options;
     const caller = callerOf(auth);
     const files = workspaceFiles === undefined ? {} : { workspaceFiles };
     const known = key === undefined ? undefined : sessions.findByKey(channelId, key);
@@ -62,6 +63,7 @@ export function createConversations(
       ...(key !== undefined && { continuationKey: key }),
       ...(title !== undefined && { title }),
       ...(mode !== undefined && { mode }),
+      ...(workspaceDir !== undefined && { workspaceDir }),
       ...files,
     });
     return toSession(sessionId, mode === "task" ? undefined : key);
@@ -79,6 +81,10 @@ export function createConversations(
     const { continuationToken: key } = options;
     if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 512)) {
       throw fail("invalid_continuation_token", "a continuation key is a string of 1 to 512 characters");
+    }
+    const { workspaceDir } = options;
+    if (workspaceDir !== undefined && (typeof workspaceDir !== "string" || !isAbsolute(workspaceDir))) {
+      throw fail("invalid_request", `workspaceDir must be the absolute path of a folder`);
     }
     const owner = options.auth ?? auth;
     if (key === undefined) return deliver(channel.id, owner, message, options);

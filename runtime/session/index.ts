@@ -100,7 +100,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
   }
 
   function newRecord(caller: Caller, request: CreateSession): SessionRecord {
-    const { channelId, continuationKey, title, dryRun, asOf } = request;
+    const { channelId, continuationKey, title, dryRun, asOf, workspaceDir } = request;
     if (asOf !== undefined && !isInstant(asOf)) {
       throw refuse("invalid_as_of", "asOf must be an ISO-8601 instant with a time zone, such as 2026-03-01T09:00:00Z");
     }
@@ -121,6 +121,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
       ...(title === undefined ? {} : { title }),
       ...(dryRun === undefined ? {} : { dryRun }),
       ...(asOf === undefined ? {} : { asOf }),
+      ...(workspaceDir === undefined ? {} : { workspaceDir }),
       createdAt: new Date(clock.now()).toISOString(),
     };
   }

@@ -21,6 +21,8 @@ export interface SessionRecord {
   readonly dryRun?: boolean;
   /** ISO-8601 instant with offset. */
   readonly asOf?: string;
+  /** Absolute folder that a channel gave this session to work in. */
+  readonly workspaceDir?: string;
   readonly createdAt: string;
 }
 

@@ -30,6 +30,8 @@ export interface CreateSession {
   readonly asOf?: string;
   /** Relative path → UTF-8 text. */
   readonly workspaceFiles?: Readonly<Record<string, string>>;
+  /** Absolute folder to work in instead of a workspace of the session's own; only channels name one. */
+  readonly workspaceDir?: string;
   readonly idempotencyKey?: string;
 }
 

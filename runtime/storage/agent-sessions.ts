@@ -121,7 +121,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     sections,
     scriptsDir: path.join(stateRoot, "scripts"),
     ambient: createAmbient({
-      folder: () => workspaces.contextDir(),
+      folder: (record) => workspaces.contextDir(record),
       warn: (message) => log("warn", message),
       now: clock.now,
     }),

@@ -15,7 +15,7 @@ import { createTask, taskName, taskSpec } from "./task.js";
 export interface GenerationSources extends Omit<DispatchSources, "agentName" | "sandbox" | "file"> {
   readonly harnesses: HarnessResolver;
   /** What folders above the working directory have to say. */
-  readonly ambient: () => Ambient;
+  readonly ambient: (record: SessionRecord | undefined) => Ambient;
 }
 
 type Toolbox = Map<string, { readonly tool: CallableTool; readonly spec?: ToolSpec }>;
@@ -31,7 +31,7 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
     file: (sha256) => Buffer.from(from.files[sha256] ?? "", "base64"),
   };
   const skills = readSkills(agent, from.files);
-  const shared = createToolbox(from, () => withAmbient(skills, sources.ambient()), dispatch);
+  const shared = createToolbox(from, (record) => withAmbient(skills, sources.ambient(record)), dispatch);
   const builtins = createBuiltins(agent, sources);
   const allowed = allowedBuiltins(agent.builtins, agent.local?.sandbox === true);
   const model = modelOf(agent.model) ?? defaultModel;
@@ -39,7 +39,7 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
   const systemOf = (instructions: string) => {
     let base: { readonly from: Ambient; readonly text: string } | undefined;
     return (record: SessionRecord) => {
-      const from = sources.ambient();
+      const from = sources.ambient(record);
       if (base?.from !== from) base = { from, text: compose(instructions, withAmbient(skills, from), from) };
       return base.text + frozenTime(record);
     };
@@ -79,7 +79,7 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
 /** What the agent and its subagents all have: the project's tools, and the framework's for skills and artifacts. */
 function createToolbox(
   { agent, definitions }: AgentGeneration,
-  skills: () => readonly Skill[],
+  skills: (record: SessionRecord | undefined) => readonly Skill[],
   dispatch: DispatchSources,
 ): Toolbox {
   const tools: Toolbox = new Map();
@@ -89,7 +89,7 @@ function createToolbox(
       entry.execution === "server" || (entry.script !== undefined && dispatch.sections.workspace !== undefined);
     tools.set(entry.name, isOffered ? { tool, spec: toSpec(entry) } : { tool });
   }
-  if (!tools.has(loadSkillName) && skills().length > 0) {
+  if (!tools.has(loadSkillName) && skills(undefined).length > 0) {
     tools.set(loadSkillName, { tool: createLoadSkill(skills), spec: loadSkillSpec });
   }
   if (agent.artifacts?.agentTool === true && !tools.has(tagArtifactName)) {

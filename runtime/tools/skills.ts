@@ -1,6 +1,6 @@
 import type { AgentManifest } from "../manifest/schema.js";
 import type { ToolSpec } from "../session/model.js";
-import type { CallableTool, CallOutcome, PreparedCall, Refusal } from "../session/ports.js";
+import type { CallableTool, CallOutcome, PreparedCall, Refusal, SessionRecord } from "../session/ports.js";
 import { refuseInput } from "./issues.js";
 import { failed } from "./result.js";
 
@@ -47,16 +47,19 @@ export const loadSkillSpec: ToolSpec = {
 };
 
 /** The tool that lets the model read skills when it needs them, so that the prompt holds only their descriptions. */
-export function createLoadSkill(skills: () => readonly Skill[]): CallableTool {
+export function createLoadSkill(skills: (record: SessionRecord | undefined) => readonly Skill[]): CallableTool {
   return {
     name: loadSkillName,
     execution: "server",
     modelOnly: true,
-    prepare: (input) => prepare(skills(), input),
+    prepare: (input) => prepare(skills, input),
   };
 }
 
-function prepare(skills: readonly Skill[], input: unknown): PreparedCall | Refusal {
+function prepare(
+  skills: (record: SessionRecord | undefined) => readonly Skill[],
+  input: unknown,
+): PreparedCall | Refusal {
   const { name, file } = (typeof input === "object" && input !== null ? input : {}) as Readonly<
     Record<string, unknown>
   >;
@@ -64,7 +67,7 @@ function prepare(skills: readonly Skill[], input: unknown): PreparedCall | Refus
   if (file !== undefined && typeof file !== "string") {
     return refuseInput(loadSkillName, [{ path: "file", message: "must be a string" }]);
   }
-  return { effect: "read", needsApproval: () => false, run: () => load(skills, name, file) };
+  return { effect: "read", needsApproval: () => false, run: ({ record }) => load(skills(record), name, file) };
 }
 
 function load(skills: readonly Skill[], name: string, file: string | undefined): CallOutcome {

@@ -1,6 +1,7 @@
 /** What the folders above the working directory have to say: AGENTS.md, and rules and skills of `.cursor`. Decision 39. */
 import fs from "node:fs";
 import path from "node:path";
+import type { SessionRecord } from "../session/ports.js";
 import type { Skill } from "../tools/skills.js";
 import { readFrontMatter } from "./front-matter.js";
 
@@ -20,21 +21,21 @@ export interface Ambient {
 
 export interface AmbientOptions {
   /** The innermost folder that is looked at. */
-  readonly folder: () => string;
+  readonly folder: (record: SessionRecord | undefined) => string;
   readonly warn: (message: string) => void;
   readonly now: () => number;
 }
 
 /** Reads ambient context, again whenever what is known is older than five seconds. */
-export function createAmbient({ folder, warn, now }: AmbientOptions): () => Ambient {
+export function createAmbient({ folder, warn, now }: AmbientOptions): (record: SessionRecord | undefined) => Ambient {
   const warned = new Set<string>();
   let known: { readonly folder: string; readonly at: number; readonly ambient: Ambient } | undefined;
   const warnOnce = (message: string) => {
     if (!warned.has(message)) warn(message);
     warned.add(message);
   };
-  return () => {
-    const from = folder();
+  return (record) => {
+    const from = folder(record);
     if (known?.folder === from && now() - known.at < freshMs) return known.ambient;
     known = { folder: from, at: now(), ambient: readAmbient(from, warnOnce) };
     return known.ambient;

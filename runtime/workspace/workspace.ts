@@ -18,8 +18,11 @@ export const maxMessageFiles = 25 * 1024 * 1024;
 export interface SessionWorkspaces extends Workspace {
   /** Makes the session's folder with its skills and seeds, once. Throws `workspace_unavailable`. */
   ensure(record: SessionRecord): void;
-  /** Innermost folder whose AGENTS.md and `.cursor` settings are ambient context: where workspaces stand, or `local.cwd`. */
-  contextDir(): string;
+  /**
+   * Innermost folder whose AGENTS.md and `.cursor` settings are ambient context: the channel's own, `local.cwd`, or
+   * where workspaces stand.
+   */
+  contextDir(record: SessionRecord | undefined): string;
   /** Path of the session's folder; of a scratch folder that calls outside any session share, which is made. */
   dirOf(record: SessionRecord | undefined): string;
 }
@@ -57,11 +60,14 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
     return typeof local?.cwd === "string" ? path.resolve(options.base, local.cwd) : undefined;
   }
 
+  /** The folder that isn't ours: the channel's for this session, else the project's for all. */
+  const lentTo = (record: SessionRecord | undefined) => record?.workspaceDir ?? shared();
+
   const markOf = (record: SessionRecord) => path.join(stateDir, "sessions", record.id, "workspace.json");
 
   /** Where the session's workspace was made, else where it would be made now. */
   function placeOf(record: SessionRecord): string {
-    return shared() ?? readMark(markOf(record)) ?? path.join(root(), record.id);
+    return lentTo(record) ?? readMark(markOf(record)) ?? path.join(root(), record.id);
   }
 
   function make(record: SessionRecord): void {
@@ -83,7 +89,7 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
   }
 
   function ensure(record: SessionRecord): void {
-    const cwd = shared();
+    const cwd = lentTo(record);
     if (made.has(record.id)) return;
     guard(() => (cwd === undefined ? make(record) : lend(cwd, generation())));
     made.add(record.id);
@@ -93,12 +99,12 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
 
   return {
     ensure,
-    contextDir: () => shared() ?? root(),
+    contextDir: (record) => lentTo(record) ?? root(),
     dirOf(record) {
       if (record === undefined) return shared() ?? guard(() => makeDir(root(), "unbound"));
       ensure(record);
       const dir = placeOf(record);
-      if (shared() === undefined) guard(() => memory.lay(dir));
+      if (lentTo(record) === undefined) guard(() => memory.lay(dir));
       return dir;
     },
 
@@ -156,7 +162,7 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
 
 /** A directory of the project's own is used as it is: only seeds that are missing are laid into it. */
 function lend(cwd: string, { agent, files }: AgentGeneration): void {
-  if (!fs.statSync(cwd).isDirectory()) throw new Error(`local.cwd (${cwd}) is not a folder`);
+  if (!fs.statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${cwd} is not a folder`);
   for (const seed of agent.seeds) {
     if (fs.existsSync(path.join(cwd, seed.path))) continue;
     writeInto(cwd, seed.path, Buffer.from(files[seed.sha256] ?? "", "base64"));

@@ -1,4 +1,7 @@
 /** Conversations that channels open and continue. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bearerAuth, type ChannelConfig, defineChannel, GET, POST } from "../../runtime/authoring/channels.js";
 import type { JsonValue } from "../../runtime/session/event.js";
@@ -208,4 +211,30 @@ test("receive hands a message into another channel; waitUntil outlives the answe
   await closed;
   expect(done).toBe(true);
   expect(host.lines.some(({ message }) => message.includes("late failure"))).toBe(true);
+});
+
+test("a channel gives a session a folder of its own to work in", async () => {
+  const worktree = mkdtempSync(join(tmpdir(), "bdk-worktree-"));
+  writeFileSync(join(worktree, "README.md"), "of the pull request\n");
+  const { at } = await serve({
+    ...open,
+    routes: [
+      POST("/", {
+        handler: async (_request, { send, body }) => {
+          const { workspaceDir, message } = body as { workspaceDir: string; message: string };
+          const session = await send(message, { workspaceDir });
+          return Response.json(await session.waitForCompletion());
+        },
+      }),
+    ],
+  });
+  const say = (workspaceDir: string, message: string) => call(at, { body: { workspaceDir, message } });
+  const read = await say(worktree, '/read {"path":"README.md"}');
+  expect(JSON.stringify(read.body)).toContain("of the pull request");
+  await say(worktree, '/write {"path":"notes/a.txt","text":"kept"}');
+  expect(existsSync(join(worktree, "notes"))).toBe(true);
+  expect((await say("relative/folder", "hi")).status).toBe(400);
+  const gone = await say(join(worktree, "gone"), '/read {"path":"README.md"}');
+  expect(JSON.stringify(gone.body)).toContain("is not a folder");
+  rmSync(worktree, { recursive: true });
 });
