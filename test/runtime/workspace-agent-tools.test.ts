@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { sandboxTest } from "./support/bubblewrap.js";
 import { call } from "./support/host.js";
 import {
   buildProject,
@@ -154,7 +155,7 @@ test("not over HTTP; stubbed in a dry run; asOf holds", async () => {
   expect(existsSync(join(workspaceOf(dry.sessionId), "mark.txt"))).toBe(false);
 });
 
-test("with the sandbox it runs in it", async () => {
+sandboxTest("with the sandbox it runs in it", async () => {
   const secret = join(makeFolder(), "secret.txt");
   writeFileSync(secret, "a b");
   const bundle = await buildProject({

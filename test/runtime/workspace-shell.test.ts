@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { sandboxTest } from "./support/bubblewrap.js";
 import { call, followUntil, isWaiting, nth, startSession } from "./support/host.js";
 import {
   agentFile,
@@ -75,7 +76,7 @@ test("stopping a turn ends the command and all that it started", async () => {
 
 const sandboxed = { "bot/agent.ts": agentFile('tools: ["shell", "read"], local: { sandbox: true }') };
 
-test("the sandbox: the workspace and no network, nothing else to see or write", async () => {
+sandboxTest("the sandbox: the workspace and no network, nothing else to see or write", async () => {
   const { url, workspaceOf } = await startServer(await buildProject(sandboxed), { env: { ACME_TOKEN: "hunter2" } });
   const secret = join(makeFolder(), "secret.txt");
   writeFileSync(secret, "secret");
