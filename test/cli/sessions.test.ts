@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Emitted, emitProject } from "../runtime/support/emitted-project.js";
+import { type Emitted, emitProject } from "../runtime/support/emitted.js";
 import { call, followUntil, isWaiting, type Started, startSession } from "../runtime/support/host.js";
 import { bdk, startBdk } from "./bdk.js";
 

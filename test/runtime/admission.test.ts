@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { SessionEvent } from "../../runtime/session/event.js";
-import { type Emitted, emitProject } from "./support/emitted-project.js";
+import { type Emitted, emitProject } from "./support/emitted.js";
 import { call, followUntil, isWaiting, nth, readEvents, type Started, startSession } from "./support/host.js";
 
 /** Waits for a file of the test's making. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { SessionEvent } from "../../runtime/session/event.js";
-import { type Emitted, emitProject } from "./support/emitted-project.js";
+import { type Emitted, emitProject } from "./support/emitted.js";
 import { call, followUntil, isWaiting, readEvents, startSession } from "./support/host.js";
 
 const pay = (mark: string, schema = "z.object({ to: z.string() })") => `import { appendFileSync } from "node:fs";

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { ArtifactRecord } from "../../runtime/authoring/artifacts.js";
 import type { SessionEvent } from "../../runtime/session/event.js";
 import { makeBundle } from "./support/bundle.js";
-import { type Emitted, emitProject } from "./support/emitted-project.js";
+import { type Emitted, emitProject } from "./support/emitted.js";
 import { call, followUntil, isWaiting, startHost, startSession } from "./support/host.js";
 
 const kinds = `import { defineArtifacts } from "@cursor/bdk/artifacts";

@@ -12,7 +12,7 @@ import {
 import type { AgentBundle } from "../../runtime/manifest/bundle.js";
 import type { SessionEvent } from "../../runtime/session/event.js";
 import { makeBundle } from "./support/bundle.js";
-import { emitProject } from "./support/emitted-project.js";
+import { emitProject } from "./support/emitted.js";
 import { call, readEvents, startHost } from "./support/host.js";
 
 const routes = [

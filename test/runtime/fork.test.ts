@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { SessionEvent } from "../../runtime/session/event.js";
 import { makeBundle } from "./support/bundle.js";
-import { emitProject } from "./support/emitted-project.js";
+import { emitProject } from "./support/emitted.js";
 import {
   call,
   followUntil,

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { type Emitted, emitProject } from "./support/emitted-project.js";
+import { type Emitted, emitProject } from "./support/emitted.js";
 import { call, followUntil, isWaiting, nth, startSession } from "./support/host.js";
 
 const peek = `import { existsSync, readFileSync } from "node:fs";

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { SessionEvent } from "../../runtime/session/event.js";
-import { emitProject } from "./support/emitted-project.js";
+import { emitProject } from "./support/emitted.js";
 import { call, followUntil, isWaiting, readEvents, startSession } from "./support/host.js";
 
 const pay = `import { appendFileSync } from "node:fs";

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { SessionEvent } from "../../runtime/session/event.js";
-import { type Emitted, emitProject } from "./support/emitted-project.js";
+import { type Emitted, emitProject } from "./support/emitted.js";
 import { call, followUntil, isWaiting, readEvents, startSession } from "./support/host.js";
 
 const result = `import { appendFileSync, existsSync } from "node:fs";

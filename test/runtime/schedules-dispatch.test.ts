@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { ScheduleEntry } from "../../runtime/manifest/schema.js";
 import { makeBundle } from "./support/bundle.js";
-import { emitProject } from "./support/emitted-project.js";
+import { emitProject } from "./support/emitted.js";
 import { call, startHost } from "./support/host.js";
 
 function entry(name: string, form: ScheduleEntry["form"]): ScheduleEntry {

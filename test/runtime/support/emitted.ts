@@ -21,8 +21,10 @@ export interface Emitted {
   readonly stateRoot: string;
   /** Writes files (relative to the project) and builds. */
   build(files: Readonly<Record<string, string>>): Promise<void>;
+  /** Takes a file of the project away. */
+  remove(file: string): void;
   /** Starts `server.mjs`; resolves with its URL. */
-  start(env?: Readonly<Record<string, string>>): Promise<string>;
+  start(env?: Readonly<Record<string, string>>, flags?: readonly string[]): Promise<string>;
   /** `kill -9`; resolves once the process is gone. */
   kill(): Promise<void>;
   /** Runs a CLI command; resolves with what it printed on stdout. */
@@ -46,8 +48,11 @@ export async function emitProject(files: Readonly<Record<string, string>>): Prom
       }
       await runCommand([process.execPath, bdk, "build", "--dir", join(work, "project"), "--out", join(work, "out")]);
     },
-    start(env = {}) {
-      const args = ["--port", "0", "--json", "--mode", "single", "--state-root", join(work, "state")];
+    remove(file) {
+      rmSync(join(work, "project", file));
+    },
+    start(env = {}, flags = []) {
+      const args = ["--port", "0", "--json", "--mode", "single", "--state-root", join(work, "state"), ...flags];
       const server = spawn(process.execPath, [join(work, "out/server.mjs"), ...args], {
         cwd: work,
         env: { ...process.env, XDG_CACHE_HOME: join(work, "cache"), ...env },
