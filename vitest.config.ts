@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts", "runtime/**/*.test.ts", "compiler/**/*.test.ts", "cli/**/*.test.ts"],
     globalSetup: ["./test/global-setup.ts"],
+    setupFiles: ["./test/property-seed.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

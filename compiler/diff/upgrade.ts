@@ -1,5 +1,6 @@
 import type { AgentManifest } from "../../runtime/manifest/schema.js";
 import type { Tolerance } from "./json.js";
+import { pairByKey } from "./rule.js";
 
 /** `@acme/ci` of `@acme/ci@2.0.0`. */
 export function packageName(nameAtVersion: string): string {
@@ -18,9 +19,12 @@ export function packageVersionOf(nameAtVersion: string): string {
  */
 export function mountUpgrades(before: AgentManifest, after: AgentManifest): Tolerance {
   const upgrades = new Set<string>();
-  for (const mount of after.extensions) {
-    const old = before.extensions.find((each) => each.namespace === mount.namespace);
-    if (old?.package !== undefined && mount.package !== undefined) upgrades.add(`${old.package}\n${mount.package}`);
+  for (const { before: old, after: now } of pairByKey(before.extensions, after.extensions, (mount) => mount.id)) {
+    if (old?.package !== undefined && now?.package !== undefined) upgrades.add(step(old.package, now.package));
   }
-  return (key, left, right) => key === "package" && upgrades.has(`${left}\n${right}`);
+  return (key, left, right) => key === "package" && upgrades.has(step(left, right));
+}
+
+function step(from: unknown, to: unknown): string {
+  return JSON.stringify([from, to]);
 }

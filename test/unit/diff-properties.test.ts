@@ -116,6 +116,34 @@ describe("diff() of any manifests", () => {
     );
   });
 
+  it("mirrors when several mounts have one id, and when names hold line breaks", () => {
+    const agent = (packages: readonly string[], result: string) => ({
+      slug: "a",
+      name: "a",
+      model: { dynamic: true as const },
+      instructions: { text: "a", parts: [] },
+      ...Object.fromEntries(
+        ["tools", "skills", "subagents", "hooks", "mcpConnections", "hostConnections"].map((list) => [list, []]),
+      ),
+      ...Object.fromEntries(["channels", "schedules", "reminders", "seeds"].map((list) => [list, []])),
+      extensions: packages.map((from) => ({
+        ...{ id: "m", source: "m", layer: "extension", package: from, namespace: "m", contributes: [], disabled: [] },
+      })),
+      result: { id: "result", source: "m", layer: "extension", package: result },
+    });
+    const project = (packages: readonly string[], result: string) =>
+      manifest.parse({
+        ...{ manifestVersion: 1, bdk: "1", externals: [], hash: "h", env: { required: [], read: [] } },
+        agents: [agent(packages, result)],
+      });
+    for (const [before, after] of [
+      [project(["x", "y"], "y"), project(["z"], "z")],
+      [project(["x\ny"], "x"), project(["z"], "y\nz")],
+    ] as const) {
+      expect(text(diff(before, after).map(mirrored))).toEqual(text(diff(after, before).map(facts)));
+    }
+  });
+
   it("mirrors between relatives", () => {
     const relatives = fc
       .tuple(anyManifest, fc.array(fc.tuple(fc.nat(), fc.nat()), { minLength: 1, maxLength: 6 }))
