@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import path from "node:path";
-import type { OnLoadResult, OnResolveArgs, Plugin, PluginBuild } from "esbuild";
+import type { OnLoadResult, OnResolveArgs, Plugin, PluginBuild, ResolveResult } from "esbuild";
 import { packageAliases } from "../aliases.js";
 import type { GeneratedModule } from "./entry.js";
 import { loaderOf } from "./loaders.js";
@@ -104,11 +104,20 @@ function resolveBuiltins(build: PluginBuild): void {
 /** A project may import zod without listing it: then it gets ours. */
 function resolveZod(build: PluginBuild, state: ResolutionState): void {
   if ([state.root, ...state.mounted].every((folder) => findsPackage("zod", folder))) return;
-  build.onResolve({ filter: /^zod(?:\/|$)/ }, async (args) => {
-    if (args.pluginData === skip) return undefined;
+  // Thousands of tools in one folder ask the same; each question is a round trip to esbuild and back.
+  const answers = new Map<string, Promise<ResolveResult>>();
+  build.onStart(() => answers.clear());
+  const ask = async (args: OnResolveArgs): Promise<ResolveResult> => {
     const theirs = await build.resolve(args.path, { ...passed(args), pluginData: skip });
     if (theirs.errors.length === 0) return theirs;
     return build.resolve(args.path, { ...passed(args), pluginData: skip, resolveDir: packageFolder });
+  };
+  build.onResolve({ filter: /^zod(?:\/|$)/ }, (args) => {
+    if (args.pluginData === skip) return undefined;
+    const question = [args.path, args.kind, args.namespace, args.resolveDir].join("\0");
+    const answer = answers.get(question) ?? ask(args);
+    answers.set(question, answer);
+    return answer;
   });
 }
 
