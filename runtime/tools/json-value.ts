@@ -11,7 +11,7 @@ export function isJson(value: unknown, depth = 0): value is JsonValue {
     case "boolean":
       return true;
     case "number":
-      return Number.isFinite(value);
+      return Number.isFinite(value) && !Object.is(value, -0);
     case "object":
       break;
     default:
@@ -49,7 +49,8 @@ function convert(value: unknown, path: readonly PropertyKey[], within: Set<objec
     case "boolean":
       return value;
     case "number":
-      return Number.isFinite(value) ? value : null;
+      // JSON knows one zero.
+      return Number.isFinite(value) ? value + 0 : null;
     case "bigint":
       return value.toString();
     case "object":

@@ -22,6 +22,8 @@ test("anything that JavaScript can hold becomes JSON or a plain Error that says 
       },
     ),
   );
+  expect(isJson(-0)).toBe(false);
+  expect(toJson([-0])).toEqual([0]);
   const loop: unknown[] = [];
   loop.push({ again: loop });
   expect(isJson(loop)).toBe(false);
