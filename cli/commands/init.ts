@@ -63,13 +63,18 @@ export const run: Run<"init"> = async ({ args, options }, terminal) => {
     );
   }
   await out.line("\nnext");
-  if (shown !== ".") await out.line(`  ${cyan(`cd ${shown}`)}`);
+  if (shown !== ".") await out.line(`  ${cyan(`cd ${shellWord(shown)}`)}`);
   await out.line(`  ${cyan("npm install")}`);
   for (const line of options.extension ? ["npx bdk validate --types", "npm pack"] : ["npx bdk dev --model offline"]) {
     await out.line(`  ${cyan(line)}`);
   }
   return exit.ok;
 };
+
+/** A path as a shell takes it for one word. */
+function shellWord(path: string): string {
+  return /^[\w@%+=:,./~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
 
 interface Answers {
   readonly dir: string;

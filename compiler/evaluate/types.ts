@@ -1,13 +1,11 @@
 /** Type-checks a project with its own tsconfig, or the scaffold's options where it has none (`bdk validate --types`). */
-import { existsSync } from "node:fs";
 import path from "node:path";
 import type { ts } from "ts-morph";
-import { packageAliases } from "../aliases.js";
 import { type Diagnostic, diagnostic, inOrder, type Result, type Span } from "../diagnostics/diagnostic.js";
-import { distFile, packageFolder } from "../link/package-folder.js";
-import { findsPackage } from "../link/resolution.js";
+import { declares } from "../scan/package-json.js";
 import type { AgentTree, ProjectTree } from "../scan/tree.js";
-import type { ProjectSource } from "../source.js";
+import { joinPath, type ProjectSource } from "../source.js";
+import { placeOfTypes, readTypeSettings } from "./type-settings.js";
 
 /** Checks every agent; each TypeScript error is a diagnostic, none of them is thrown. */
 export async function checkTypes(tree: ProjectTree, source: ProjectSource): Promise<Result<undefined>> {
@@ -17,25 +15,19 @@ export async function checkTypes(tree: ProjectTree, source: ProjectSource): Prom
     const files = codeFiles(agent).map((file) => path.join(source.root, file));
     if (files.length === 0) continue;
     const folder = path.join(source.root, agent.dir);
-    const config = path.join(folder, "tsconfig.json");
-    const own = existsSync(config) ? { tsConfigFilePath: config } : {};
-    const project = new Project({ ...own, skipAddingFilesFromTsConfig: true });
-    const given = project.getCompilerOptions();
-    const base = given.baseUrl ?? given.pathsBasePath;
-    project.compilerOptions.set({
-      ...(existsSync(config) ? {} : scaffoldOptions(ts)),
-      noEmit: true,
-      incremental: false,
-      composite: false,
-      skipLibCheck: true,
-      paths: { ...ownPaths(folder), ...absolutePaths(given.paths, typeof base === "string" ? base : folder) },
-    });
+    const { options, faults, readable } = readTypeSettings(ts, folder);
+    const report = (found: readonly ts.Diagnostic[]) =>
+      diagnostics.push(...found.flatMap((each) => toDiagnostic(ts, each, source.root, readable) ?? []));
+    report(faults);
+    if (!readable) continue;
+    const project = new Project({ compilerOptions: options });
     project.addSourceFilesAtPaths(files);
     project.resolveSourceFileDependencies();
-    for (const each of project.getPreEmitDiagnostics()) {
-      const found = toDiagnostic(ts, each.compilerObject, source.root);
-      if (found !== undefined) diagnostics.push(found);
-    }
+    const found = project.getPreEmitDiagnostics().map(({ compilerObject }) => compilerObject);
+    // Without a library of types much of what follows is wrong only for lack of it.
+    const absent = found.flatMap((each) => absentTypes(ts, each, source, agent.dir) ?? []);
+    if (absent.length > 0) diagnostics.push(...absent);
+    else report(found);
   }
   return { value: undefined, diagnostics: inOrder(diagnostics) };
 }
@@ -48,59 +40,51 @@ function codeFiles({ entries }: AgentTree): readonly string[] {
   return own.map(({ file }) => file).filter((file) => /\.[cm]?tsx?$/.test(file) && !file.includes("node_modules/"));
 }
 
-/** As `bdk init` writes them. */
-function scaffoldOptions({ ScriptTarget, ModuleKind, ModuleResolutionKind }: typeof ts): ts.CompilerOptions {
-  return {
-    target: ScriptTarget.ES2022,
-    module: ModuleKind.ESNext,
-    moduleResolution: ModuleResolutionKind.Bundler,
-    strict: true,
-    isolatedModules: true,
-    resolveJsonModule: true,
-    allowJs: true,
+/** "Cannot find type definition file": of a package that `types` in the tsconfig names. */
+const noTypeLibrary = 2688;
+
+function absentTypes(
+  api: typeof ts,
+  { code, messageText }: ts.Diagnostic,
+  source: ProjectSource,
+  dir: string,
+): Diagnostic | undefined {
+  if (code !== noTypeLibrary) return undefined;
+  const folder = path.join(source.root, dir);
+  const name = /'([^']+)'/.exec(api.flattenDiagnosticMessageText(messageText, "\n"))?.[1] ?? "";
+  const scoped = name.startsWith("@") ? name.slice(1).replace("/", "__") : name;
+  const candidates = [`@types/${scoped}`, name];
+  const declared = candidates.find((each) => declares(source, dir, each));
+  const at = spanOf(placeOfTypes(api, folder, name) ?? {}, source.root) ?? {
+    file: joinPath(dir, "tsconfig.json"),
+    line: 1,
+    column: 1,
   };
-}
-
-/** Our types under every name of the package, and zod's when the project has none of its own. */
-function ownPaths(folder: string): Record<string, string[]> {
-  const types = (name: string): string[] => [distFile(`types/runtime/authoring/${name}.d.ts`)];
-  const paths: Record<string, string[]> = {};
-  for (const alias of packageAliases) {
-    paths[alias] = types("index");
-    paths[`${alias}/*`] = types("*");
-    for (const api of ["serve", "build"]) paths[`${alias}/${api}`] = [distFile(`types/cli/api/${api}.d.ts`)];
-  }
-  if (findsPackage("zod", folder)) return paths;
-  const zod = path.join(packageFolder, "node_modules", "zod");
-  return existsSync(zod) ? { ...paths, zod: [zod], "zod/*": [`${zod}/*`] } : paths;
-}
-
-/** A project's own paths, which are relative to its tsconfig. */
-function absolutePaths(
-  paths: Readonly<Record<string, readonly string[]>> | undefined,
-  base: string,
-): Record<string, string[]> {
-  return Object.fromEntries(
-    Object.entries(paths ?? {}).map(([pattern, targets]) => [
-      pattern,
-      targets.map((target) => path.resolve(base, target)),
-    ]),
-  );
+  const wanted = declared ?? `@types/${scoped}`;
+  return diagnostic("typeError", {
+    message: `the types of "${name}" are not there, so nothing else can be checked: "${wanted}" is not installed`,
+    at,
+    help: declared === undefined ? `npm install -D ${wanted}, or take "${name}" out of types` : "run npm install",
+  });
 }
 
 function toDiagnostic(
   { flattenDiagnosticMessageText, DiagnosticCategory }: typeof ts,
   found: ts.Diagnostic,
   root: string,
+  parsed = true,
 ): Diagnostic | undefined {
   if (found.category !== DiagnosticCategory.Error) return undefined;
-  const message = `TS${found.code}: ${flattenDiagnosticMessageText(found.messageText, "\n")}`;
+  const text = flattenDiagnosticMessageText(found.messageText, "\n").replaceAll(`${root}/`, "");
+  const message = `TS${found.code}: ${text}`;
   const at = spanOf(found, root);
   if (at?.file.includes("node_modules/")) return undefined;
-  return diagnostic("typeError", { message, ...(at === undefined ? {} : { at }) });
+  return diagnostic(parsed ? "typeError" : "syntaxError", { message, ...(at === undefined ? {} : { at }) });
 }
 
-function spanOf({ file, start, length = 1 }: ts.Diagnostic, root: string): Span | undefined {
+type Place = Partial<Pick<ts.Diagnostic, "file" | "start" | "length">>;
+
+function spanOf({ file, start, length = 1 }: Place, root: string): Span | undefined {
   if (file === undefined || start === undefined) return undefined;
   const from = file.getLineAndCharacterOfPosition(start);
   const to = file.getLineAndCharacterOfPosition(start + length);

@@ -97,7 +97,7 @@ function unresolvedImport(specifier: string, message: Message, place: { readonly
   }
   return diagnostic("missingPackage", {
     message: `the package "${name}" is not installed`,
-    help: `add it to package.json: npm install ${name}`,
+    help: `npm install ${name} adds it; where package.json lists it already, run npm install`,
     ...place,
   });
 }

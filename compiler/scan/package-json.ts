@@ -29,6 +29,26 @@ export function readPackageName(source: ProjectSource, dir: string): Result<stri
   }
 }
 
+/** True when the folder's package.json asks for the package, for running or for developing. */
+export function declares(source: ProjectSource, dir: string, name: string): boolean {
+  const file = joinPath(dir, "package.json");
+  if (!source.exists(file)) return false;
+  try {
+    const manifest: unknown = JSON.parse(source.readText(file));
+    return dependencyFields.some((field) => {
+      const listed: unknown =
+        typeof manifest === "object" && manifest !== null ? Reflect.get(manifest, field) : undefined;
+      return typeof listed === "object" && listed !== null && Object.hasOwn(listed, name);
+    });
+  } catch (error) {
+    // Told by `readPackageName`; a file that can't be read asks for nothing.
+    if (error instanceof SourceError || error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+const dependencyFields = ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
+
 /** Line and column of the offset that V8's JSON errors mention; the end of the text when they mention none. */
 function placeIn(text: string, message: string): { line: number; column: number } {
   const offset = Number(/at position (\d+)/.exec(message)?.[1] ?? text.length);

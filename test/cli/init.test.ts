@@ -35,7 +35,15 @@ describe("bdk init", () => {
     expect(created.stdout).toContain("created time-desk in Time Desk");
     expect(created.stdout).toContain("npx bdk dev --model offline");
     const project = join(parent, "Time Desk");
+    expect(created.stdout).toContain("  cd 'Time Desk'\n");
     expect(await filesBelow(project)).toEqual(scaffold);
+
+    const early = await bdk(["validate", "--types"], { cwd: project });
+    expect(early.code).toBe(1);
+    expect(early.stdout).toContain('error[BDK3014]: the types of "node" are not there');
+    expect(early.stdout).toContain(" --> tsconfig.json:12:15");
+    expect(early.stdout).toContain("= help: run npm install\n");
+    expect(early.stdout).toContain("\n1 error\n");
     await linkModules(project);
 
     const validated = await bdk(["validate", "--types"], { cwd: project });
