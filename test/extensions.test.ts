@@ -275,6 +275,7 @@ export default defineTool({ description: "Ours.", inputSchema: z.object({}), eff
 `,
       "bot/extensions/ci/tools/retry_job.ts":
         'import { disableTool } from "@cursor/bdk/extensions";\n\nexport default disableTool();\n',
+      "bot/extensions/nightly.ts": 'import ci from "@acme/ci-triage";\n\nexport default ci({ org: "night" });\n',
     });
     await linkModules(project);
     await cp(join(packageRoot, "fixtures/extensions/ci-triage"), join(project, "node_modules/@acme/ci-triage"), {
@@ -283,7 +284,7 @@ export default defineTool({ description: "Ours.", inputSchema: z.object({}), eff
 
     const listed = await bdk(["info"], { cwd: project });
     expect(listed.stdout).toMatch(
-      /extensions \(1\)\n +ci +@acme\/ci-triage@1\.2\.0 +bot\/extensions\/ci\/extension\.ts:3/,
+      /extensions \(2\)\n +ci +@acme\/ci-triage@1\.2\.0 +bot\/extensions\/ci\/extension\.ts:3/,
     );
     expect(listed.stdout).toMatch(/replaced +tool:ci__job_log/);
     expect(listed.stdout).toMatch(/disabled +tool:ci__retry_job/);
@@ -310,7 +311,9 @@ export default defineTool({ description: "Ours.", inputSchema: z.object({}), eff
     });
     for (const [id, file] of [
       ["instructions:ci", "instructions.md:1"],
+      ["instructions:nightly", "instructions.md:1"],
       ["artifacts:ci__report", "artifacts.ts:3"],
+      ["artifacts:nightly__report", "artifacts.ts:3"],
       ["seed:owners.csv", "sandbox/workspace/owners.csv"],
     ]) {
       const told = await bdk(["info", "--why", `${id}`], { cwd: project });
@@ -319,6 +322,8 @@ export default defineTool({ description: "Ours.", inputSchema: z.object({}), eff
       );
     }
 
+    const text = await bdk(["info", "--why", "instructions"], { cwd: project });
+    expect(text.stdout).toMatch(/^instructions of desk\n +wins +project +bot\/instructions\.md:1 *\n/);
     const gone = await bdk(["info", "--why", "ci__retry_job"], { cwd: project });
     expect(gone.stdout).toMatch(
       /tool:ci__retry_job of desk, disabled\n +disables +overlay +bot\/extensions\/ci\/tools\/retry_job\.ts:3/,

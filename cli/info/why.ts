@@ -39,7 +39,10 @@ interface Named {
  * @returns one answer for each entry of that name; none when there is no such
  */
 export function explainWhy(agent: AgentManifest, name: string): readonly Why[] {
-  const fits = (id: string) => id === name || id.slice(id.indexOf(":") + 1) === name;
+  const fits = (id: string) =>
+    id === name ||
+    id.slice(id.indexOf(":") + 1) === name ||
+    (name === "instructions" && id.startsWith("instructions/"));
   const active = entriesOf(agent).filter(({ id }) => fits(id));
   const gone = agent.extensions.flatMap(({ overlays = [] }) =>
     overlays.filter(({ disables, id }) => disables && fits(id)),
@@ -76,15 +79,10 @@ export function suggestId(agents: readonly AgentManifest[], name: string): strin
 }
 
 function entriesOf(agent: AgentManifest): readonly Named[] {
-  const { artifacts, result, storage, otel, instructions } = agent;
-  const kinds = (artifacts?.kinds ?? []).flatMap(({ name, from }): Named[] => {
-    if (artifacts === undefined) return [];
-    const owner = from === undefined ? undefined : mountOf(agent, from.id);
-    if (owner === undefined || from === undefined) return [{ ...artifacts, id: `artifacts:${name}` }];
-    const brought =
-      overlayOf(owner, from.id) ?? (artifacts.id === from.id ? artifacts : { ...owner, layer: "extension" });
-    return [{ ...brought, id: `artifacts:${name}` }];
-  });
+  const { artifacts, result, storage, otel } = agent;
+  const kinds = (artifacts?.kinds ?? []).map(
+    ({ name, from }): Named => ({ ...(from ?? (artifacts as Named)), id: `artifacts:${name}` }),
+  );
   return [
     ...agent.tools,
     ...agent.skills,
@@ -97,12 +95,21 @@ function entriesOf(agent: AgentManifest): readonly Named[] {
     ...agent.reminders,
     ...agent.extensions,
     ...agent.seeds.map((seed) => ({ ...seed, id: `seed:${seed.path}` })),
-    ...instructions.parts.flatMap((part) => (part.id === undefined ? [] : [{ ...part, id: part.id }])),
+    ...ownTexts(agent),
     ...textsOfMounts(agent),
     ...kinds,
     ...[artifacts, result, storage, otel].flatMap((entry) => entry ?? []),
     ...(agent.source === undefined ? [] : [{ id: "agent", layer: "project", source: agent.source }]),
   ];
+}
+
+/** The project's own instructions: the file, each of several, or `agent.ts` that has them inline. */
+function ownTexts({ instructions }: AgentManifest): readonly Named[] {
+  return instructions.parts.flatMap((part): Named[] => {
+    if (part.layer !== "project") return [];
+    const name = /(?:^|\/)instructions\/(.+)\.\w+:\d+$/.exec(part.source)?.[1];
+    return [{ ...part, id: name === undefined ? "instructions" : `instructions/${name}` }];
+  });
 }
 
 /** Instructions of extensions. Only parts of a text that is not known yet have ids; the others are found by their places. */

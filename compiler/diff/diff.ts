@@ -1,5 +1,6 @@
 import type { AgentManifest, Manifest } from "../../runtime/manifest/schema.js";
 import { type Change, type Finding, levels, sides } from "./change.js";
+import { withoutEchoes } from "./echoes.js";
 import { byBytes, canonical, join, type Tolerance } from "./json.js";
 import { type Candidate, matchRenames } from "./rename.js";
 import { compareFields, type KeyedPair, pairByKey } from "./rule.js";
@@ -117,12 +118,13 @@ function comparePair(slug: string, before: AgentManifest, newSlug: string, after
     after: newSlug,
   };
   const own = compareFields(before, after, agentFields, { path: "", tolerate, skip });
+  const entries = entryKinds.flatMap((kind) => kind.compare(before, after, tolerate));
   const prose = compareFields(before.instructions, after.instructions, instructionFields, { path: "", tolerate });
   return [
     ...(newSlug === slug ? [] : [rename]).map((finding) => ({ ...finding, entry: "agent", ...place })),
     ...own.map((finding) => ({ ...finding, entry: "agent", ...place })),
     ...prose.map((finding) => ({ ...finding, entry: "instructions", ...place })),
-    ...entryKinds.flatMap((kind) => kind.compare(before, after, tolerate)).map((finding) => ({ ...finding, ...place })),
+    ...withoutEchoes(entries).map((finding) => ({ ...finding, ...place })),
   ];
 }
 

@@ -253,10 +253,11 @@ function mergeArtifacts(
   const deciding = own === undefined ? parts : parts.filter(({ winner }) => winner === own.winner);
   return {
     ...originOf(first, surface),
-    kinds: parts.flatMap(({ id, winner, facts }) =>
+    kinds: parts.flatMap(({ facts, ...each }) =>
       facts.kinds.map((kind) => {
-        const { mount } = winner.entry;
-        return mount === undefined ? kind : { ...kind, name: qualify(kind.name, mount), from: { id, kind: kind.name } };
+        const { mount } = each.winner.entry;
+        if (mount === undefined) return kind;
+        return { ...kind, name: qualify(kind.name, mount), from: { ...originOf(each, surface), kind: kind.name } };
       }),
     ),
     agentTool: deciding.some(({ facts }) => facts.agentTool),

@@ -117,8 +117,8 @@ export const artifactsEntry = z.object({
       name: z.string(),
       description: maybe(z.string()),
       schema: jsonSchema.optional(),
-      /** Entry that brings it, and its name there, for those of extensions. */
-      from: z.object({ id: z.string(), kind: z.string() }).optional(),
+      /** Entry that brings it, its name there and where that stands, for those of extensions. */
+      from: z.object({ ...origin, kind: z.string() }).optional(),
     }),
   ),
   agentTool: z.boolean(),

@@ -17,6 +17,10 @@ function first<T>(list: readonly T[]): T {
 const rows: readonly Row[] = [
   ["tool added", (agent) => void agent.tools.push(tool("merge")), "compatible added tool:merge "],
   ["tool removed", (agent) => void agent.tools.shift(), "breaking removed tool:approve_pr "],
+  ["a mount's tool removed", (agent) => { agent.tools = agent.tools.filter(({ id }) => id !== "tool:ci__job_log"); first(agent.extensions).contributes = ["tool:ci__retry_job"]; }, "breaking removed tool:ci__job_log "],
+  ["a mount's tool added", (agent) => { agent.tools.push(tool("ci__more")); first(agent.extensions).contributes.push("tool:ci__more"); }, "compatible added tool:ci__more "],
+  ["a contribution that nothing else tells of", (agent) => void first(agent.extensions).contributes.push("tool:ci__more"), "compatible added extension:ci /contributes/tool:ci__more"],
+  ["a mount's kind added", (agent) => { agent.artifacts?.kinds.push({ name: "ci__log", description: "A log", from: { id: "artifacts:ci", kind: "log", source: "@acme/ci/artifacts.ts:3", layer: "extension", package: "@acme/ci@1.2.0" } }); first(agent.extensions).contributes.push("artifacts:ci__log"); }, "compatible added artifacts /kinds/ci__log"],
   ["tool renamed", (agent) => Object.assign(first(agent.tools), { id: "tool:accept_pr", name: "accept_pr", source: "bot/tools/accept_pr.ts:4" }), "breaking renamed tool:accept_pr "],
   ["effect read to write", (agent) => { agent.tools[1] = { ...tool("ci__job_log"), ...agent.tools[1], effect: "write" }; }, "risky changed tool:ci__job_log /effect"],
   ["effect write to read", (agent) => { first(agent.tools).effect = "read"; }, "compatible changed tool:approve_pr /effect"],

@@ -2,15 +2,25 @@ import type { ArtifactsEntry } from "../../../runtime/manifest/schema.js";
 import { type Finding, sides } from "../change.js";
 import { join } from "../json.js";
 import { compareFields, type FieldRules, kindOf, pairByKey, type Scene } from "../rule.js";
+import { origin } from "./origin.js";
 import { schema } from "./schema.js";
 import { text } from "./text.js";
 
 type Kind = ArtifactsEntry["kinds"][number];
 
-/** Who brings a kind: the name tells it already, and its package is told with the mount. */
-function from(before: Kind["from"], after: Kind["from"], { path }: { readonly path: string }): Finding[] {
+/** Who brings a kind: another entry counts, another version of it is told with the mount. */
+function from(before: Kind["from"], after: Kind["from"], { path, tolerate }: Scene<Kind>): Finding[] {
+  if (before !== undefined && after !== undefined) {
+    return compareFields(before, after, { ...origin, id: entry, kind: entry }, { path, tolerate });
+  }
   const message = `comes from ${before?.id ?? "the project"}, now from ${after?.id ?? "the project"}`;
   return [{ path, kind: kindOf(before, after), level: "compatible", message, ...sides(before, after) }];
+}
+
+function entry(before: string, after: string, { path }: { readonly path: string }): Finding[] {
+  return [
+    { path, kind: "changed", level: "compatible", message: `was brought as ${before}, now as ${after}`, before, after },
+  ];
 }
 
 const fields: FieldRules<Kind> = { from, description: text("description"), schema: schema("output") };
