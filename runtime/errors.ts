@@ -21,6 +21,7 @@ const statusByCode = {
   token_in_use: 409,
   payload_too_large: 413,
   rate_limited: 429,
+  auth_unavailable: 503,
   model_unavailable: 503,
   workspace_unavailable: 500,
   storage_unavailable: 503,

@@ -63,6 +63,7 @@ const sections = {
   "json-schema": "runtime/tools/json-schema.ts",
   workspace: "runtime/workspace/tools/index.ts",
   channels: "runtime/channels/index.ts",
+  oidc: "runtime/auth/oidc/index.ts",
   schedules: "runtime/schedules/index.ts",
 };
 

@@ -16,6 +16,7 @@ export default async function setup(): Promise<void> {
       "json-schema",
       "workspace",
       "channels",
+      "oidc",
       "schedules",
       "agent-tool",
     ],

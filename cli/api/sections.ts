@@ -10,5 +10,6 @@ export const allSections: Sections = {
   "json-schema": () => import("../../runtime/tools/json-schema.js"),
   workspace: () => import("../../runtime/workspace/tools/index.js"),
   channels: () => import("../../runtime/channels/index.js"),
+  oidc: () => import("../../runtime/auth/oidc/index.js"),
   schedules: () => import("../../runtime/schedules/index.js"),
 };

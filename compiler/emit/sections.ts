@@ -13,6 +13,7 @@ export const sectionNames: readonly SectionName[] = [
   "json-schema",
   "workspace",
   "channels",
+  "oidc",
   "schedules",
 ];
 
@@ -39,6 +40,7 @@ function sectionsOf(agent: AgentManifest): readonly SectionName[] {
     ...(plain ? (["json-schema"] as const) : []),
     ...(usesWorkspace(agent) ? (["workspace"] as const) : []),
     ...(agent.channels.length > 0 ? (["channels"] as const) : []),
+    ...(agent.channels.some(({ auth }) => auth?.includes("oidc")) ? (["oidc"] as const) : []),
     ...(agent.schedules.length > 0 ? (["schedules"] as const) : []),
   ];
 }

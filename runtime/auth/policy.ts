@@ -21,7 +21,7 @@ export function bearerAuth(token: string, id = "token"): AuthPolicy {
   return {
     name: "bearerAuth",
     admit(request) {
-      const guess = bearerToken(request);
+      const guess = bearerToken(request.headers.authorization);
       return guess !== undefined && isToken(guess) ? principal : undefined;
     },
   };
@@ -30,7 +30,7 @@ export function bearerAuth(token: string, id = "token"): AuthPolicy {
 /** Admits everyone; for demos on trusted networks. */
 export function allowAll(): AuthPolicy {
   const principal: Principal = { kind: "anonymous", id: "anonymous" };
-  return { name: "allowAll", admit: (request) => (isCrossSite(request) ? undefined : principal) };
+  return { name: "allowAll", admit: (request) => (isForeignOrigin(request) ? undefined : principal) };
 }
 
 /** Asks the policies in order; the first that admits names the caller. `undefined`: nobody did (401). */
@@ -69,14 +69,14 @@ export function createAuthChain(options: {
 /** `id` of the principal that `--operator-token` admits. */
 export const operatorId = "operator";
 
-function bearerToken(request: AuthRequest): string | undefined {
-  const { authorization } = request.headers;
+/** The token of an `Authorization: Bearer <token>` header. */
+export function bearerToken(authorization: string | readonly string[] | undefined): string | undefined {
   if (typeof authorization !== "string") return undefined;
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1];
 }
 
 /** A browser page of another site speaking to us: its Origin is not the host that it calls. */
-function isCrossSite(request: AuthRequest): boolean {
+export function isForeignOrigin(request: AuthRequest): boolean {
   const { origin, host } = request.headers;
   if (origin === undefined) return false;
   if (typeof origin !== "string" || typeof host !== "string") return true;

@@ -70,10 +70,33 @@ export interface OidcAuthOptions {
   readonly issuer: string;
   readonly audience: string | readonly string[];
   /** Default: found through the issuer's discovery document. */
-  readonly jwksUri?: string;
+  readonly jwksUri?: string | undefined;
+  /** Signature algorithms to accept. Default: all that a provider's public keys verify; never `none` or `HS…`. */
+  readonly algorithms?: readonly OidcAlgorithm[] | undefined;
+  /** How far the clocks of provider and server may differ, in seconds. Default 30. */
+  readonly clockToleranceSeconds?: number | undefined;
+  /** Scopes that a token has to have, all of them; 403 `forbidden` when one is missing. */
+  readonly requiredScopes?: readonly string[] | undefined;
+  /**
+   * Makes the principal from the token's claims; `null`: this one is not let in (403). Default: kind `oidc`, the id is
+   * `sub`, or `<iss>#<sub>` in a channel that takes tokens of several issuers.
+   */
+  principal?(claims: OidcClaims): SessionAuth | null | Promise<SessionAuth | null>;
 }
 
-/** Admits bearer tokens of an OpenID provider; the principal's id is the token's `sub`. */
+export type OidcAlgorithm = `${"RS" | "PS" | "ES"}${"256" | "384" | "512"}` | "EdDSA" | "Ed25519";
+
+/** What a token says, once it was found good. */
+export type OidcClaims = Readonly<Record<string, unknown>> & { readonly sub: string };
+
+/**
+ * Admits bearer tokens (JWTs) of an OpenID provider, such as access tokens or a CI system's identity tokens; the
+ * principal's id is the token's `sub`. Signature, issuer, audience and times are checked; a refused token is 401 with
+ * the reason in `WWW-Authenticate`.
+ *
+ * @example
+ * oidcAuth({ issuer: "https://token.actions.githubusercontent.com", audience: "my-agent" })
+ */
 export function oidcAuth(options: OidcAuthOptions): AuthPolicy {
   return { __agentServe: "auth", scheme: "oidc", options };
 }

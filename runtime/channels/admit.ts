@@ -1,48 +1,82 @@
+/** A channel's policies: who is calling, or why nobody is let in. */
 import { createHmac } from "node:crypto";
+import { type OidcSection, problemOfOidc } from "../auth/oidc/contract.js";
 import { allowAll, authenticate, bearerAuth, type AuthPolicy as HostPolicy, localDevStrict } from "../auth/policy.js";
 import { matchSecret } from "../auth/secret.js";
 import type { AuthFn, AuthPolicy, HmacAuthOptions } from "../authoring/channels.js";
 import type { SessionAuth } from "../authoring/host.js";
 import type { Log } from "../session/ports.js";
-import type { ChannelRequest } from "./contract.js";
+import type { ChannelRefusal, ChannelRequest } from "./contract.js";
+import { oidcPolicy, readPrincipal } from "./oidc-policy.js";
 
-/** Decides who is calling; `undefined` leaves the question to the next policy. */
-type Admit = (
-  request: ChannelRequest,
-  asRequest: () => Promise<Request>,
-) => SessionAuth | undefined | Promise<SessionAuth | undefined>;
+/** A policy's word on credentials that were meant for it. Another policy may still admit the request. */
+export interface Denial {
+  readonly denied: "unauthorized" | "forbidden" | "auth_unavailable";
+  readonly message: string;
+  /** Value of `WWW-Authenticate`. */
+  readonly challenge?: string;
+}
+
+type Admission = SessionAuth | Denial | undefined;
+
+/** Decides who is calling; `undefined`, or a denial, leaves the question to the next policy. */
+export type Admit = (request: ChannelRequest, asRequest: () => Promise<Request>) => Admission | Promise<Admission>;
 
 /** A channel's policies, made ready once for each generation. */
 export interface Gate {
-  /** The first policy that admits says who is calling. */
-  admit(request: ChannelRequest, asRequest: () => Promise<Request>): Promise<SessionAuth | undefined>;
-  /** Value of `WWW-Authenticate`, when some policy takes credentials that it names. */
-  readonly challenge: string | undefined;
+  /** The first policy that admits says who is calling; if none does, the gravest denial says why. */
+  admit(request: ChannelRequest, asRequest: () => Promise<Request>): Promise<SessionAuth | ChannelRefusal>;
 }
 
+/** What policies need of the world. */
+export interface GateSources {
+  readonly log: Log;
+  readonly oidc: () => Promise<OidcSection>;
+}
+
+/** What a caller should hear first: that it may try again, then that it is known and not let in, then that it is not known. */
+const gravity = { unauthorized: 0, forbidden: 1, auth_unavailable: 2 } as const;
+
 /** The gate of a channel; without policies of its own, the host's. */
-export function createGate(channelId: string, chain: readonly AuthFn[] | undefined, log: Log): Gate {
-  const admits = chain?.map((policy) => toAdmit(channelId, policy, log)) ?? [fromHost];
+export function createGate(channelId: string, chain: readonly AuthFn[] | undefined, sources: GateSources): Gate {
+  const issuers = new Set(
+    chain?.flatMap((policy) => ("scheme" in policy && policy.scheme === "oidc" ? [policy.options.issuer] : [])),
+  );
+  const admits = chain?.map((policy) => toAdmit(channelId, policy, issuers.size > 1, sources)) ?? [fromHost];
   const schemes = new Set(chain?.map((policy) => (typeof policy === "function" ? "" : policy.scheme)) ?? ["bearer"]);
-  const challenges = [
-    ...(schemes.has("bearer") ? ["Bearer"] : []),
-    ...(schemes.has("basic") ? [`Basic realm="${channelId}", charset="UTF-8"`] : []),
-  ];
+  const basic = schemes.has("basic") ? [`Basic realm="${channelId}", charset="UTF-8"`] : [];
+  const bearer = schemes.has("bearer") || schemes.has("oidc") ? ["Bearer"] : [];
   return {
     async admit(request, asRequest) {
+      let denial: Denial | undefined;
       for (const admit of admits) {
-        const auth = await admit(request, asRequest);
-        if (auth !== undefined) return auth;
+        const admission = await admit(request, asRequest);
+        if (admission === undefined) continue;
+        if (!("denied" in admission)) return admission;
+        if (denial === undefined || gravity[admission.denied] > gravity[denial.denied]) denial = admission;
       }
-      return undefined;
+      const code = denial?.denied ?? "unauthorized";
+      const challenges = denial?.challenge === undefined ? bearer : [denial.challenge];
+      const all = (
+        code === "unauthorized" ? [...challenges, ...basic] : denial?.challenge === undefined ? [] : challenges
+      ).join(", ");
+      return {
+        is: "refused",
+        code,
+        message: denial?.message ?? `channel "${channelId}" does not admit this request`,
+        ...(all !== "" && { headers: { "www-authenticate": all } }),
+      };
     },
-    challenge: challenges.length === 0 ? undefined : challenges.join(", "),
   };
 }
 
-const fromHost: Admit = (request) => authenticate(request.hostAuth, { peer: request.peer, headers: request.headers });
+const fromHost: Admit = (request) => authenticate(request.hostAuth, request);
 
-function toAdmit(channelId: string, policy: AuthFn, log: Log): Admit {
+function toAdmit(channelId: string, policy: AuthFn, severalIssuers: boolean, sources: GateSources): Admit {
+  const nobody = ({ scheme }: AuthPolicy, reason = "its secret is empty"): Admit => {
+    sources.log("warn", `channel "${channelId}": its ${scheme} policy admits nobody: ${reason}`);
+    return () => undefined;
+  };
   if (typeof policy === "function") return customPolicy(channelId, policy);
   switch (policy.scheme) {
     case "local-dev-strict":
@@ -50,13 +84,15 @@ function toAdmit(channelId: string, policy: AuthFn, log: Log): Admit {
     case "allow-all":
       return ofHost(allowAll());
     case "bearer":
-      return isSecret(policy.token) ? ofHost(bearerAuth(policy.token, policy.id)) : nobody(channelId, policy, log);
+      return isSecret(policy.token) ? ofHost(bearerAuth(policy.token, policy.id)) : nobody(policy);
     case "basic":
       return basicPolicy(policy.users);
     case "hmac":
-      return isSecret(policy.options.secret) ? hmacPolicy(channelId, policy.options) : nobody(channelId, policy, log);
-    case "oidc":
-      return nobody(channelId, policy, log);
+      return isSecret(policy.options.secret) ? hmacPolicy(channelId, policy.options) : nobody(policy);
+    case "oidc": {
+      const problem = problemOfOidc(policy.options);
+      return problem === undefined ? oidcPolicy(policy.options, severalIssuers, sources) : nobody(policy, problem);
+    }
   }
 }
 
@@ -65,14 +101,8 @@ function isSecret(text: unknown): text is string {
   return typeof text === "string" && text !== "";
 }
 
-function nobody(channelId: string, { scheme }: AuthPolicy, log: Log): Admit {
-  const reason = scheme === "oidc" ? "this version of bdk does not carry it out yet" : "its secret is empty";
-  log("warn", `channel "${channelId}": its ${scheme} policy admits nobody: ${reason}`);
-  return () => undefined;
-}
-
 function ofHost(policy: HostPolicy): Admit {
-  return ({ peer, headers }) => policy.admit({ peer, headers });
+  return (request) => policy.admit(request);
 }
 
 function customPolicy(
@@ -82,10 +112,7 @@ function customPolicy(
   return async (_request, asRequest) => {
     const auth: unknown = await policy(await asRequest());
     if (auth === null || auth === undefined) return undefined;
-    if (typeof auth === "object" && "kind" in auth && "id" in auth) {
-      if (isSecret(auth.kind) && isSecret(auth.id)) return auth as SessionAuth;
-    }
-    throw new TypeError(`an auth function of channel "${channelId}" must return { kind, id } or null`);
+    return readPrincipal(auth, `an auth function of channel "${channelId}"`);
   };
 }
 

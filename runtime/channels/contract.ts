@@ -1,5 +1,6 @@
 /** What the channels of an agent need of the world, and what they offer to it. */
 import type { ArtifactScope } from "../artifacts/api.js";
+import type { OidcSection } from "../auth/oidc/contract.js";
 import type { AuthPolicy } from "../auth/policy.js";
 import type { ArtifactsApi } from "../authoring/artifacts.js";
 import type { ChannelDefinition, Receive } from "../authoring/channels.js";
@@ -51,6 +52,8 @@ export interface ChannelSources {
   readonly signal: AbortSignal;
   /** ISO-8601 instant at which this process began: what was made later needs no catching up. */
   readonly startedAt: string;
+  /** What checks tokens of OpenID providers; rejects when it was not linked. */
+  readonly oidc: () => Promise<OidcSection>;
   readonly log: Log;
   /** Makes the error that callers see. */
   readonly fail: (code: ErrorCode, message: string) => Error;
@@ -89,7 +92,13 @@ export type ChannelAnswer =
 /** Why a request never reached a handler. */
 export interface ChannelRefusal {
   readonly is: "refused";
-  readonly code: "invalid_request" | "unauthorized" | "not_found" | "method_not_allowed";
+  readonly code:
+    | "invalid_request"
+    | "unauthorized"
+    | "forbidden"
+    | "auth_unavailable"
+    | "not_found"
+    | "method_not_allowed";
   readonly message: string;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;

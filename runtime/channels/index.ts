@@ -48,7 +48,7 @@ export function createChannels(sources: ChannelSources): Channels {
     return new Map(
       agent.channels.map((entry) => {
         const definition = definitions[entry.id] as ChannelDefinition;
-        const gate = createGate(entry.name, definition.auth, log);
+        const gate = createGate(entry.name, definition.auth, sources);
         const route = createRouter(definition.routes ?? []);
         return [entry.name, { id: entry.name, entry, definition, route, gate }];
       }),
@@ -134,7 +134,7 @@ export function createChannels(sources: ChannelSources): Channels {
       const { route, params } = match;
       try {
         const auth = await channel.gate.admit(request, () => toRequest(request));
-        if (auth === undefined) return unauthorized(channel);
+        if ("is" in auth) return auth;
         const input = await readInput(route, request);
         if ("is" in input) return input;
         const args = await argsOf(channel, request, { auth, ...input }, params);
@@ -197,11 +197,6 @@ async function toRequest({ method, url, rawHeaders, body, signal }: ChannelReque
 /** Also one of another copy of fetch, such as undici's own. */
 function isResponse(value: unknown): value is Response {
   return typeof value === "object" && value !== null && "status" in value && "headers" in value && "body" in value;
-}
-
-function unauthorized({ id, gate }: ServedChannel): ChannelRefusal {
-  const refusal = refuse("unauthorized", `channel "${id}" does not admit this request`);
-  return gate.challenge === undefined ? refusal : { ...refusal, headers: { "www-authenticate": gate.challenge } };
 }
 
 function refuse(code: ChannelRefusal["code"], message: string): ChannelRefusal {

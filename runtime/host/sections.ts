@@ -11,6 +11,7 @@ export type SectionName =
   | "json-schema"
   | "workspace"
   | "channels"
+  | "oidc"
   | "schedules";
 
 /** Section name → loader of its module. A missing key: the section was not linked. */

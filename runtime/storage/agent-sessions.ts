@@ -3,6 +3,7 @@ import path from "node:path";
 import { type ArtifactScope, createArtifactsApi } from "../artifacts/api.js";
 import { createArtifactKinds } from "../artifacts/kinds.js";
 import { type ArtifactService, createArtifactService } from "../artifacts/service.js";
+import type { OidcSection } from "../auth/oidc/contract.js";
 import type { HostServices } from "../authoring/host.js";
 import type { DeliveryCursors } from "../channels/contract.js";
 import { type ChannelMount, inOrder, mountChannels } from "../channels/mount.js";
@@ -161,6 +162,13 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     },
     signal: closing.signal,
     startedAt,
+    oidc: async () => {
+      const section = (await sections.oidc?.()) as OidcSection | undefined;
+      if (section === undefined) {
+        throw new Error("this server was built without oidc; build it with `bdk build --include oidc`");
+      }
+      return section;
+    },
     log,
     fail: (code, message) => new RuntimeError(code, message),
   }));
