@@ -63,6 +63,9 @@ const sections = {
   "json-schema": "runtime/tools/json-schema.ts",
   workspace: "runtime/workspace/tools/index.ts",
   channels: "runtime/channels/index.ts",
+  github: "runtime/channels/github/index.ts",
+  slack: "runtime/channels/slack/index.ts",
+  webhook: "runtime/channels/webhook/index.ts",
   oidc: "runtime/auth/oidc/index.ts",
   schedules: "runtime/schedules/index.ts",
 };

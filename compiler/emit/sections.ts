@@ -1,5 +1,6 @@
 /** Which optional parts of the runtime a manifest needs. Decision 41. */
 import type { SectionName } from "../../runtime/host/sections.js";
+import { packFacts } from "../../runtime/manifest/packs.js";
 import type { AgentManifest, Dynamic, Manifest, ModelSetting } from "../../runtime/manifest/schema.js";
 import { builtinTools } from "../analyze/builtin-tools.js";
 import { type Diagnostic, diagnostic, type Result } from "../diagnostics/diagnostic.js";
@@ -13,6 +14,9 @@ export const sectionNames: readonly SectionName[] = [
   "json-schema",
   "workspace",
   "channels",
+  "github",
+  "slack",
+  "webhook",
   "oidc",
   "schedules",
 ];
@@ -40,6 +44,7 @@ function sectionsOf(agent: AgentManifest): readonly SectionName[] {
     ...(plain ? (["json-schema"] as const) : []),
     ...(usesWorkspace(agent) ? (["workspace"] as const) : []),
     ...(agent.channels.length > 0 ? (["channels"] as const) : []),
+    ...agent.channels.flatMap(({ pack }) => (pack === undefined ? [] : (packFacts[pack]?.section ?? []))),
     ...(agent.channels.some(({ auth }) => auth?.includes("oidc")) ? (["oidc"] as const) : []),
     ...(agent.schedules.length > 0 ? (["schedules"] as const) : []),
   ];

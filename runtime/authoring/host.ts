@@ -139,12 +139,13 @@ export interface OctokitLike {
 /** GitHub, with the credentials of the host. */
 export interface HostGithubApi {
   /**
-   * An authenticated client.
+   * An authenticated client. With a GitHub App's credentials it acts for one installation: that of the session's own
+   * repository, else that of `repository` (`owner/name`), else the app's only one.
    *
    * @example const octokit = await ctx.host.github.getOctokit<Octokit>();
    * @throws when no token and no app credentials are set; the message names the variables.
    */
-  getOctokit<Client = OctokitLike>(): Promise<Client>;
+  getOctokit<Client = OctokitLike>(options?: { readonly repository?: string }): Promise<Client>;
 }
 
 /** The part of Slack's WebClient that works without its types; pass your own `WebClient` for the rest. */

@@ -6,17 +6,23 @@ import type { ArtifactsApi } from "../authoring/artifacts.js";
 import type { ChannelDefinition, Receive } from "../authoring/channels.js";
 import type { HostKvApi, HostServices } from "../authoring/host.js";
 import type { ErrorCode } from "../errors.js";
+import type { Sections } from "../host/sections.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import type { ChannelEntry } from "../manifest/schema.js";
-import type { SessionEvent } from "../session/event.js";
+import type { JsonValue, SessionEvent } from "../session/event.js";
 import type { RunningSessions } from "../session/index.js";
 import type { Log, ObservedSession, SessionRecord } from "../session/ports.js";
+import type { ServedPack } from "./packs.js";
 
 /** A channel of the running code. */
 export interface RunningChannel {
   readonly id: string;
   readonly entry: ChannelEntry;
   readonly definition: ChannelDefinition;
+  /** What carries it out, when it is a pack's. */
+  readonly pack?: ServedPack;
+  /** The pack's handlers, then the project's own. */
+  readonly handlers: readonly NonNullable<ChannelDefinition["events"]>[];
 }
 
 /** How far each session's events have been handed to its channel. */
@@ -26,6 +32,31 @@ export interface DeliveryCursors {
   /** Takes out those of sessions that are gone. */
   retain(exists: (sessionId: string) => boolean): void;
   close(): void;
+}
+
+/** A delivery as the inbox keeps it. */
+export interface InboxEntry {
+  readonly id: string;
+  readonly payload: JsonValue;
+  /** ISO-8601 instant at which it was taken. */
+  readonly at: string;
+  /** Entries of one lane are handled one after another. */
+  readonly lane?: string;
+  /** Work began that must not be done twice. */
+  readonly hasBegun: boolean;
+}
+
+/** What came from outside, by channel and the sender's id: kept until done with, its id longer. */
+export interface Inbox {
+  /** On disk when it resolves; false when the id was taken before. */
+  take(channelId: string, id: string, payload: JsonValue, lane?: string): Promise<boolean>;
+  /** On disk when it resolves. */
+  begin(channelId: string, id: string): Promise<void>;
+  /** `done`: never again. `released`: the same id may come again. */
+  settle(channelId: string, id: string, how: "done" | "released"): void;
+  /** Those not done with, oldest first. */
+  pending(channelId: string): readonly InboxEntry[];
+  close(): Promise<void>;
 }
 
 export interface DeliveryCursor {
@@ -39,7 +70,17 @@ export interface ChannelSources {
   readonly generation: () => AgentGeneration;
   readonly sessions: Pick<
     RunningSessions,
-    "create" | "followUp" | "get" | "read" | "settled" | "list" | "findByKey" | "rekey"
+    | "create"
+    | "followUp"
+    | "get"
+    | "read"
+    | "settled"
+    | "list"
+    | "findByKey"
+    | "rekey"
+    | "stop"
+    | "approvals"
+    | "resolveApproval"
   >;
   /** The facts of a session, as they are stored. */
   readonly record: (sessionId: string) => SessionRecord | undefined;
@@ -48,6 +89,11 @@ export interface ChannelSources {
   /** Where channels keep their state, by channel id. */
   readonly state: HostKvApi;
   readonly cursors: () => DeliveryCursors;
+  readonly inbox: () => Inbox;
+  /** Where a pack keeps what it must know again, by channel id. */
+  readonly packState: (channelId: string) => HostKvApi;
+  /** Where packs are loaded from. */
+  readonly sections: Sections;
   /** Aborts when the server shuts down. */
   readonly signal: AbortSignal;
   /** ISO-8601 instant at which this process began: what was made later needs no catching up. */
@@ -72,8 +118,8 @@ export interface ChannelRequest {
   readonly peer: string | undefined;
   /** The host's own policies, for channels that have none. */
   readonly hostAuth: readonly AuthPolicy[];
-  /** The bytes as they came, read when first asked for; rejects when there are too many. */
-  body(): Promise<Buffer>;
+  /** The bytes as they came, read when first asked for; rejects when there are more than the limit, the host's by default. */
+  body(limit?: number): Promise<Buffer>;
   /** Aborts when the client is gone or the host closes. */
   readonly signal: AbortSignal;
   /** The handler's answer is for nobody: the caller gets 202 as soon as the request is found good. */
@@ -106,10 +152,12 @@ export interface ChannelRefusal {
 
 /** The channels of one agent, over all generations of its code. */
 export interface Channels {
+  /** The running code's channels are ready when it resolves; those of the code before serve until then. */
+  ready(): Promise<void>;
   handle(request: ChannelRequest): Promise<ChannelAnswer>;
   /** Hands an event to the channel that owns the session, after those it missed. Never rejects. */
   deliver(event: SessionEvent, session: ObservedSession): Promise<void>;
-  /** Hands over what an earlier process recorded and did not deliver. */
+  /** Takes up what an earlier process was given and hands over what it recorded, and did not finish with. */
   recover(): Promise<void>;
   /** Runs `onStart` of the running code's channels; of code that ran before, the signal aborts. */
   start(): void;

@@ -1,10 +1,11 @@
 /** Sessions as channels open and continue them. */
 import { isAbsolute } from "node:path";
-import type { ChannelSession, Completion, Receive, SendOptions } from "../authoring/channels.js";
+import type { ChannelSession, Completion, Receive } from "../authoring/channels.js";
 import type { SessionAuth } from "../authoring/host.js";
 import type { SessionEvent } from "../session/event.js";
 import type { Caller } from "../session/service.js";
 import type { ChannelSources, RunningChannel } from "./contract.js";
+import type { PackSendOptions } from "./packs.js";
 
 /** The channel's own code: it may continue whatever session its key names. */
 export function callerOf(auth: SessionAuth): Caller {
@@ -14,9 +15,14 @@ export function callerOf(auth: SessionAuth): Caller {
 export const hostCaller: Caller = callerOf({ kind: "app", id: "host" });
 
 export interface Conversations {
-  send(channel: RunningChannel, auth: SessionAuth, message: string, options?: SendOptions): Promise<ChannelSession>;
+  send(
+    channel: Pick<RunningChannel, "id">,
+    auth: SessionAuth,
+    message: string,
+    options?: PackSendOptions,
+  ): Promise<ChannelSession>;
   /** A session of this channel; `undefined` for any other. */
-  get(channel: RunningChannel, sessionId: string): Promise<ChannelSession | undefined>;
+  get(channel: Pick<RunningChannel, "id">, sessionId: string): Promise<ChannelSession | undefined>;
   readonly receive: Receive;
 }
 
@@ -41,39 +47,45 @@ export function createConversations(
     channelId: string,
     auth: SessionAuth,
     message: string,
-    options: SendOptions,
+    options: PackSendOptions,
   ): Promise<ChannelSession> {
-    const { continuationToken: key, title, admission, workspaceFiles, workspaceDir, mode } = options;
+    const { continuationToken: key, title, admission, workspaceFiles, workspaceDir, mode, idempotencyKey } = options;
     const caller = callerOf(auth);
-    const files = workspaceFiles === undefined ? {} : { workspaceFiles };
-    const known = key === undefined ? undefined : sessions.findByKey(channelId, key);
-    if (known !== undefined) {
-      const { sessionId } = await sessions.followUp(caller, {
-        sessionId: known,
-        continuationToken: `${channelId}:${key}`,
-        message,
-        ...(admission !== undefined && { admission }),
-        ...files,
-      });
-      return toSession(sessionId, key);
-    }
-    const { sessionId } = await sessions.create(caller, {
+    const same = {
       message,
-      channelId,
-      ...(key !== undefined && { continuationKey: key }),
-      ...(title !== undefined && { title }),
-      ...(mode !== undefined && { mode }),
-      ...(workspaceDir !== undefined && { workspaceDir }),
-      ...files,
+      ...(workspaceFiles !== undefined && { workspaceFiles }),
+      ...(idempotencyKey !== undefined && { idempotencyKey: `${channelId} ${idempotencyKey}` }),
+    };
+    const create = async () => {
+      const { sessionId } = await sessions.create(caller, {
+        ...same,
+        channelId,
+        ...(key !== undefined && { continuationKey: key }),
+        ...(title !== undefined && { title }),
+        ...(mode !== undefined && { mode }),
+        ...(workspaceDir !== undefined && { workspaceDir }),
+      });
+      return toSession(sessionId, mode === "task" ? undefined : key);
+    };
+    const known = key === undefined ? undefined : sessions.findByKey(channelId, key);
+    if (known === undefined) return create();
+    // It may have been this very message that began the conversation: then its creation is what was claimed.
+    const begun = idempotencyKey === undefined ? undefined : await create().catch(unlessTaken);
+    if (begun !== undefined) return begun;
+    const { sessionId } = await sessions.followUp(caller, {
+      ...same,
+      sessionId: known,
+      continuationToken: `${channelId}:${key}`,
+      ...(admission !== undefined && { admission }),
     });
-    return toSession(sessionId, mode === "task" ? undefined : key);
+    return toSession(sessionId, key);
   }
 
   async function send(
-    channel: RunningChannel,
+    channel: Pick<RunningChannel, "id">,
     auth: SessionAuth,
     message: string,
-    options: SendOptions = {},
+    options: PackSendOptions = {},
   ): Promise<ChannelSession> {
     if (typeof message !== "string" || message.trim() === "") {
       throw fail("invalid_request", `a message to channel "${channel.id}" must be a non-empty string`);
@@ -118,12 +130,20 @@ export function createConversations(
       if (channel === undefined) {
         throw fail("not_found", "receive was given a channel that is not in the project's channels/ folder");
       }
-      if (target !== undefined) {
+      if (target === undefined) return send(channel, auth, message, options);
+      const route = channel.pack?.route;
+      if (route === undefined) {
         throw fail("invalid_request", `channel "${channel.id}" takes no target: name the conversation by its key`);
       }
-      return send(channel, auth, message, options);
+      return send(channel, auth, message, { ...options, ...(await route({ auth, message, target, ...options })) });
     },
   };
+}
+
+/** The conversation is there, and nothing was claimed: `undefined`. */
+function unlessTaken(error: unknown): undefined {
+  if (error instanceof Error && "code" in error && error.code === "token_in_use") return undefined;
+  throw error;
 }
 
 /** How the session's last turn ended. */

@@ -40,7 +40,7 @@ export function createDelivery(
 
   function owner(session: ObservedSession): RunningChannel | undefined {
     const channel = channels().get(session.record.channelId);
-    return channel === undefined || channel.entry.events.length === 0 ? undefined : channel;
+    return channel === undefined || !hasHandlers(channel) ? undefined : channel;
   }
 
   async function handOver(channel: RunningChannel, event: SessionEvent, session: ObservedSession): Promise<void> {
@@ -114,12 +114,13 @@ export function createDelivery(
 
   return {
     start() {
-      for (const { id, entry } of channels().values()) {
-        const key = sinceKey(id);
-        const since = opened === undefined && entry.events.length === 0 ? undefined : cursors().get(key)?.at;
+      for (const channel of channels().values()) {
+        const key = sinceKey(channel.id);
+        const handles = hasHandlers(channel);
+        const since = opened === undefined && !handles ? undefined : cursors().get(key)?.at;
         const isNoted = since !== undefined && since !== never;
-        if (entry.events.length > 0 && !isNoted) cursors().put(key, { index: 0, at: new Date().toISOString() });
-        if (entry.events.length === 0 && isNoted) cursors().put(key, { index: 0, at: never });
+        if (handles && !isNoted) cursors().put(key, { index: 0, at: new Date().toISOString() });
+        if (!handles && isNoted) cursors().put(key, { index: 0, at: never });
       }
     },
 
@@ -138,7 +139,7 @@ export function createDelivery(
         for (const { id, channelId, createdAt, updatedAt, continuationToken } of page.sessions) {
           const channel = channels().get(channelId);
           if (sources.signal.aborted) return;
-          if (channel === undefined || channel.entry.events.length === 0 || createdAt >= sources.startedAt) continue;
+          if (channel === undefined || !hasHandlers(channel) || createdAt >= sources.startedAt) continue;
           const done = cursors().get(id);
           if (done !== undefined && done.at >= updatedAt) continue;
           const record = sources.record(id);
@@ -160,10 +161,16 @@ function sinceKey(channelId: string): string {
   return `channel:${channelId}`;
 }
 
-function handlersOf({ definition }: RunningChannel, type: string): readonly Handler[] {
-  const events = (definition.events ?? {}) as Readonly<Record<string, unknown>>;
-  return [type, "*"].flatMap((key) => {
-    const handler = Object.hasOwn(events, key) ? events[key] : undefined;
-    return typeof handler === "function" ? [(event, ctx) => handler.call(events, event, ctx) as unknown] : [];
+function hasHandlers({ handlers }: RunningChannel): boolean {
+  return handlers.some((events) => Object.values(events).some((handler) => handler !== undefined));
+}
+
+function handlersOf({ handlers }: RunningChannel, type: string): readonly Handler[] {
+  return handlers.flatMap((of) => {
+    const events = of as Readonly<Record<string, unknown>>;
+    return [type, "*"].flatMap((key) => {
+      const handler = Object.hasOwn(events, key) ? events[key] : undefined;
+      return typeof handler === "function" ? [(event, ctx) => handler.call(events, event, ctx) as unknown] : [];
+    });
   });
 }

@@ -4,61 +4,41 @@ import type { SessionAuth } from "../authoring/host.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import type { JsonValue } from "../session/event.js";
 import { messageOf } from "../tools/result.js";
-import { createGate, type Gate } from "./admit.js";
-import type {
-  ChannelAnswer,
-  ChannelRefusal,
-  ChannelRequest,
-  ChannelSources,
-  Channels,
-  RunningChannel,
-} from "./contract.js";
+import type { ChannelAnswer, ChannelRefusal, ChannelRequest, ChannelSources, Channels } from "./contract.js";
 import { createConversations } from "./conversations.js";
 import { createDelivery } from "./delivery.js";
 import { checkInput, parseBody } from "./input.js";
-import { createRouter, type Router } from "./router.js";
+import { createIntake } from "./intake.js";
+import { createPackHost } from "./pack-host.js";
+import type { PackHost } from "./packs.js";
+import { createServed, type ServedChannel } from "./served.js";
 import { createStates } from "./state.js";
-
-/** A channel with what is made once from its code. */
-interface ServedChannel extends RunningChannel {
-  readonly route: Router;
-  readonly gate: Gate;
-}
 
 /** The channels of one agent. */
 export function createChannels(sources: ChannelSources): Channels {
   const { log } = sources;
   const openState = createStates(sources.state);
   const pending = new Set<Promise<unknown>>();
-  const served = new WeakMap<AgentGeneration, ReadonlyMap<string, ServedChannel>>();
-  let running: { readonly of: AgentGeneration; readonly controller: AbortController } | undefined;
+  let started: AgentGeneration | undefined;
 
-  /** The channels of the code that answers now. */
-  function channels(): ReadonlyMap<string, ServedChannel> {
-    const generation = sources.generation();
-    let known = served.get(generation);
-    if (known === undefined) {
-      known = collect(generation);
-      served.set(generation, known);
-    }
-    return known;
-  }
-
-  function collect({ agent, definitions }: AgentGeneration): ReadonlyMap<string, ServedChannel> {
-    return new Map(
-      agent.channels.map((entry) => {
-        const definition = definitions[entry.id] as ChannelDefinition;
-        const gate = createGate(entry.name, definition.auth, sources);
-        const route = createRouter(definition.routes ?? []);
-        return [entry.name, { id: entry.name, entry, definition, route, gate }];
-      }),
-    );
-  }
-
+  const served = createServed(sources, hostOf);
+  const channels = () => served.current().channels;
   const conversations = createConversations(sources, (definition) =>
     [...channels().values()].find((channel) => channel.definition === definition),
   );
   const delivery = createDelivery(sources, channels, openState);
+  const intake = createIntake(sources, (id) => channels().get(id), waitUntil);
+
+  function hostOf(id: string, definition: ChannelDefinition, signal: AbortSignal): PackHost {
+    return createPackHost({
+      channel: { id, definition },
+      signal,
+      sources,
+      conversations,
+      accept: (...delivery) => intake.accept(id, ...delivery),
+      waitUntil: (promise) => waitUntil(`channel "${id}"`, promise),
+    });
+  }
 
   /** Counts as work in flight until it settles; a failure is logged. */
   function waitUntil(what: string, promise: Promise<unknown>): void {
@@ -120,11 +100,16 @@ export function createChannels(sources: ChannelSources): Channels {
   }
 
   return {
-    async handle(request): Promise<ChannelAnswer> {
-      const slash = request.path.indexOf("/");
-      const id = slash < 0 ? request.path : request.path.slice(0, slash);
+    ready: served.ready,
+
+    async handle(asked): Promise<ChannelAnswer> {
+      const slash = asked.path.indexOf("/");
+      const id = slash < 0 ? asked.path : asked.path.slice(0, slash);
       const channel = channels().get(id);
       if (channel === undefined) return refuse("not_found", "no such channel");
+      const { problem, pack } = channel;
+      if (problem !== undefined) return { is: "failed", where: `channel "${id}"`, error: problem };
+      const request = pack?.bodyLimit === undefined ? asked : { ...asked, body: () => asked.body(pack.bodyLimit) };
       const match = channel.route(request.method, slash < 0 ? "/" : request.path.slice(slash));
       if (match.is === "none") return refuse("not_found", `channel "${id}" has no such route`);
       if (match.is === "wrong-method") {
@@ -149,19 +134,18 @@ export function createChannels(sources: ChannelSources): Channels {
     },
 
     deliver: delivery.deliver,
-    recover: delivery.recover,
+    async recover() {
+      intake.resume(channels().values());
+      await delivery.recover();
+    },
     receive: conversations.receive,
 
     start() {
-      const of = sources.generation();
-      if (running?.of === of) return;
-      running?.controller.abort();
-      const controller = new AbortController();
-      running = { of, controller };
-      const signal = AbortSignal.any([controller.signal, sources.signal]);
+      const { of, signal } = served.current();
+      if (started === of) return;
+      started = of;
       delivery.start();
-      for (const { id, definition } of channels().values()) {
-        if (definition.onStart === undefined) continue;
+      for (const { id, definition, pack } of channels().values()) {
         const { services, artifacts } = sources;
         const args = {
           host: services(undefined),
@@ -170,6 +154,7 @@ export function createChannels(sources: ChannelSources): Channels {
           signal,
         };
         Promise.resolve()
+          .then(() => pack?.onStart?.(args))
           .then(() => definition.onStart?.(args))
           .catch((error: unknown) => log("error", `onStart of channel "${id}" failed: ${messageOf(error)}`));
       }

@@ -2,6 +2,8 @@
 import type { Receive } from "../authoring/channels.js";
 import type { Sections } from "../host/sections.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
+import { packFacts } from "../manifest/packs.js";
+import type { ChannelEntry } from "../manifest/schema.js";
 import type { EventSink } from "../session/ports.js";
 import type { ChannelAnswer, ChannelRequest, ChannelSources, Channels, ChannelsSection } from "./contract.js";
 
@@ -27,9 +29,11 @@ export function mountChannels(
   let loading: Promise<Channels> | undefined;
   let wanted: { readonly of: AgentGeneration; readonly types: ReadonlySet<string> } | undefined;
 
-  function load(): Promise<Channels> {
+  async function load(): Promise<Channels> {
     loading ??= open();
-    return loading;
+    const channels = await loading;
+    await channels.ready();
+    return channels;
   }
 
   async function open(): Promise<Channels> {
@@ -46,7 +50,7 @@ export function mountChannels(
   function wants(type: string): boolean {
     const of = generation();
     if (wanted?.of !== of) {
-      const types = new Set(of.agent.channels.flatMap(({ events }) => events));
+      const types = new Set(of.agent.channels.flatMap(handledBy));
       if (types.size > 0)
         for (const each of ["session.waiting", "session.completed", "session.failed"]) types.add(each);
       wanted = { of, types };
@@ -86,6 +90,11 @@ export function mountChannels(
       clearTimeout(timer);
     },
   };
+}
+
+/** Types of events that a channel's own handlers, and its pack's, are for. */
+function handledBy({ events, pack }: ChannelEntry): readonly string[] {
+  return pack === undefined ? events : [...events, ...(packFacts[pack]?.events ?? [])];
 }
 
 /** Channels first, then hooks. */

@@ -7,15 +7,13 @@
 import type { ArtifactsApi } from "../authoring/artifacts.js";
 import type { AuthFn, ChannelConfig, ChannelSession, ReceiveOptions, SendOptions } from "../authoring/channels.js";
 import type { HostKvApi, HostServices, SessionAuth } from "../authoring/host.js";
+import type { Sections } from "../host/sections.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import { packFacts } from "../manifest/packs.js";
 import type { JsonValue } from "../session/event.js";
 import type { Log, SessionRecord } from "../session/ports.js";
 import type { PendingApproval } from "../session/service.js";
 import type { RunningChannel } from "./contract.js";
-
-/** Loaders of the runtime's optional parts (`runtime/host/sections.ts`). */
-type Sections = Partial<Record<string, () => unknown>>;
 
 /** Variables of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -27,8 +25,12 @@ export interface InboxDelivery {
   readonly payload: JsonValue;
   /** ISO-8601 instant at which it was taken. */
   readonly at: string;
-  /** An earlier process took it and may have begun on it. */
+  /** An earlier process took it and may have handled it in part. */
   readonly isRepeat: boolean;
+  /** An earlier process began on what must not be done twice. */
+  readonly hasBegun: boolean;
+  /** Notes that such work begins: on disk when it resolves. */
+  begin(): Promise<void>;
 }
 
 /** As a route's `send`, and once for each key. */
@@ -92,13 +94,15 @@ export interface ClientRequest {
   readonly prefix: string | undefined;
   /** The session it is for, when there is one. */
   readonly record: SessionRecord | undefined;
+  /** `owner/name` of what the client is for, when its caller says so. */
+  readonly repository: string | undefined;
   readonly log: Log;
 }
 
 /** What a pack's section exports. */
 export interface PackSection {
   openPack(host: PackHost): ServedPack | Promise<ServedPack>;
-  /** A client with the host's credentials; called once for each prefix. Rejects naming the variables that are missing. */
+  /** A client with the host's credentials. Rejects naming the variables that are missing. */
   openClient?(request: ClientRequest): unknown;
 }
 
@@ -118,7 +122,11 @@ export async function loadPack(sections: Sections, pack: string): Promise<PackSe
 }
 
 /** Clients for `ctx.host.github` and `ctx.host.slack`. */
-export type OpenClient = (pack: "github" | "slack", record: SessionRecord | undefined) => Promise<unknown>;
+export type OpenClient = (
+  pack: "github" | "slack",
+  record: SessionRecord | undefined,
+  at?: { readonly repository?: string },
+) => Promise<unknown>;
 
 /**
  * The credentials are those of the session's own channel, when a pack carries it out; else the ones without a prefix,
@@ -130,10 +138,16 @@ export function createClients(
   environment: Environment,
   log: Log,
 ): OpenClient {
-  return async (pack, record) => {
+  return async (pack, record, at) => {
     const { openClient } = await loadPack(sections, pack);
     if (openClient === undefined) throw new Error(`the pack "${pack}" has no client`);
-    return openClient({ environment, prefix: prefixOf(generation(), pack, record), record, log });
+    return openClient({
+      environment,
+      prefix: prefixOf(generation(), pack, record),
+      record,
+      repository: at?.repository,
+      log,
+    });
   };
 }
 

@@ -11,6 +11,9 @@ export type SectionName =
   | "json-schema"
   | "workspace"
   | "channels"
+  | "github"
+  | "slack"
+  | "webhook"
   | "oidc"
   | "schedules";
 

@@ -42,8 +42,8 @@ async function answerChannel(host: HttpHost, request: FastifyRequest, reply: Fas
     headers: request.headers,
     peer: request.socket.remoteAddress,
     hostAuth: host.auth,
-    body: () => {
-      body ??= readBytes(request, host.limits.bodyBytes);
+    body: (limit = host.limits.bodyBytes) => {
+      body ??= readBytes(request, limit);
       return body;
     },
     signal: AbortSignal.any([gone.signal, host.closing]),

@@ -5,8 +5,9 @@ import { createArtifactKinds } from "../artifacts/kinds.js";
 import { type ArtifactService, createArtifactService } from "../artifacts/service.js";
 import type { OidcSection } from "../auth/oidc/contract.js";
 import type { HostServices } from "../authoring/host.js";
-import type { DeliveryCursors } from "../channels/contract.js";
+import type { DeliveryCursors, Inbox } from "../channels/contract.js";
 import { type ChannelMount, inOrder, mountChannels } from "../channels/mount.js";
+import { createClients } from "../channels/packs.js";
 import { RuntimeError } from "../errors.js";
 import { createHookSink } from "../hooks/dispatch.js";
 import type { Sections } from "../host/sections.js";
@@ -27,6 +28,7 @@ import { openDeliveryCursors } from "./delivery-cursors.js";
 import { openEventStore } from "./event-store.js";
 import { createHostFiles } from "./host-files.js";
 import { createIds } from "./ids.js";
+import { openInbox } from "./inbox.js";
 import { createFileKv } from "./kv.js";
 import { readSession } from "./session-folder.js";
 import { openTokenSigner } from "./tokens.js";
@@ -95,6 +97,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     ...(options.workspaceDir !== undefined && { workspaceDir: options.workspaceDir }),
   });
 
+  const openClient = createClients(sections, options.generation, process.env, log);
   const servicesOf = ({ agent }: AgentGeneration) =>
     createServices({
       kv,
@@ -104,6 +107,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
           ...(record && { session: path.join(stateRoot, "sessions", record.id, "files") }),
         }),
       otel: (sessionId) => measurements.for(sessionId),
+      openClient,
       connections: [...agent.mcpConnections, ...agent.hostConnections].map(({ name }) => name).sort(),
     });
 
@@ -149,6 +153,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
 
   const currentServices = (record: SessionRecord | undefined) => servicesOf(options.generation())(record);
   let cursors: DeliveryCursors | undefined;
+  let inbox: Inbox | undefined;
   const channels = mountChannels(sections, options.generation, () => ({
     generation: options.generation,
     sessions: service,
@@ -160,6 +165,12 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       cursors ??= openDeliveryCursors(stateRoot);
       return cursors;
     },
+    inbox: () => {
+      inbox ??= openInbox(stateRoot, clock.now);
+      return inbox;
+    },
+    packState: (channelId) => createFileKv(path.join(stateRoot, "packs", channelId)),
+    sections,
     signal: closing.signal,
     startedAt,
     oidc: async () => {
@@ -227,6 +238,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       closing.abort();
       await store.close();
       cursors?.close();
+      await inbox?.close();
     },
   };
 }

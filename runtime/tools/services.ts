@@ -1,4 +1,5 @@
 import type { HostFilesApi, HostKvApi, HostMcpApi, HostOtelApi, HostServices } from "../authoring/host.js";
+import type { OpenClient } from "../channels/packs.js";
 import type { SessionRecord } from "../session/ports.js";
 
 /** Where the services of `ctx.host` come from. */
@@ -6,6 +7,7 @@ export interface ServiceSources {
   readonly kv: HostKvApi;
   readonly files: (record: SessionRecord | undefined) => HostFilesApi;
   readonly otel: (sessionId: string | undefined) => HostOtelApi;
+  readonly openClient: OpenClient;
   /** Names of the MCP connections, sorted. */
   readonly connections: readonly string[];
 }
@@ -27,8 +29,11 @@ export function createServices(sources: ServiceSources): (record: SessionRecord 
         return otel;
       },
       mcp,
-      github: { getOctokit: () => Promise.reject(unavailable("ctx.host.github", "the GitHub channel pack")) },
-      slack: { getClient: () => Promise.reject(unavailable("ctx.host.slack", "the Slack channel pack")) },
+      github: {
+        getOctokit: <C>(at?: { readonly repository?: string }) =>
+          sources.openClient("github", record, at) as Promise<C>,
+      },
+      slack: { getClient: <C>() => sources.openClient("slack", record) as Promise<C> },
       reminders: {
         create: () => Promise.reject(unavailable("ctx.host.reminders", "reminders")),
         list: () => Promise.reject(unavailable("ctx.host.reminders", "reminders")),
