@@ -54,6 +54,7 @@ export const codes = {
   notAnExtension: { code: "BDK1201", severity: "error", title: "The mounted package is no extension" },
   extensionContract: { code: "BDK1202", severity: "error", title: "The extension was built for another contract" },
   mountUnknown: { code: "BDK1203", severity: "error", title: "What a mount stands for can't be told from its text" },
+  extensionRoot: { code: "BDK1204", severity: "error", title: "An extension names another folder than its own" },
   syntaxError: { code: "BDK2001", severity: "error", title: "Syntax error" },
   missingImport: { code: "BDK2002", severity: "error", title: "An import leads nowhere" },
   noDefaultExport: { code: "BDK2003", severity: "error", title: "The file has no default export" },

@@ -12,7 +12,7 @@ import {
   runProject,
 } from "../../runtime/manifest/project-scope.js";
 import { textImports } from "../../runtime/manifest/text-imports.js";
-import { describeDefinition } from "./describe/definition.js";
+import { describeDefinition, type Locate } from "./describe/definition.js";
 import { describeError } from "./describe/error.js";
 import type { ChildMessage, EntryOutcome, EvaluationEntry, EvaluationRun, Failure } from "./protocol.js";
 import { Watch } from "./watch.js";
@@ -42,7 +42,7 @@ async function evaluate(run: EvaluationRun, watch: Watch): Promise<void> {
     send({ type: "loading", slug, id });
     const outcome = await within(run.timeoutMs, load)
       .then(async (loaded): Promise<EntryOutcome> => {
-        if (loaded !== timedOut) return describeDefinition(entry, loaded.default);
+        if (loaded !== timedOut) return describeDefinition(entry, loaded.default, locate);
         const late = watch.failure("timeout", "");
         if (late.module !== undefined) stuck.add(late.module);
         return { slug, id, problems: [], failure: late };
@@ -50,6 +50,7 @@ async function evaluate(run: EvaluationRun, watch: Watch): Promise<void> {
       .catch((error: unknown): EntryOutcome => ({ slug, id, ...describeError(error, watch) }));
     send({ type: "entry", outcome });
   };
+  const { locate, ...around } = surroundings(run);
   const extra = {
     guard,
     module: (key: string, body: () => unknown) => watch.module(key, body),
@@ -61,13 +62,13 @@ async function evaluate(run: EvaluationRun, watch: Watch): Promise<void> {
       filename: textName,
       importModuleDynamically: textImports(),
     }) as ProjectFunction;
-    const loading = runProject(text, surroundings(run), extra);
+    const loading = runProject(text, { locate, ...around }, extra);
     if (run.guarded) {
       await loading;
     } else {
       const definitions = await within(run.timeoutMs, () => loading);
       if (definitions === timedOut) failure = watch.failure("timeout", "");
-      else outcomes.push(...(await describeAll(run.entries, definitions)));
+      else outcomes.push(...(await describeAll(run.entries, definitions, locate)));
     }
   } catch (error) {
     failure = watch.failure("threw", error);
@@ -81,9 +82,14 @@ async function evaluate(run: EvaluationRun, watch: Watch): Promise<void> {
   });
 }
 
-async function describeAll(entries: readonly EvaluationEntry[], definitions: Definitions): Promise<EntryOutcome[]> {
+async function describeAll(
+  entries: readonly EvaluationEntry[],
+  definitions: Definitions,
+  locate: Locate,
+): Promise<EntryOutcome[]> {
   const outcomes: EntryOutcome[] = [];
-  for (const entry of entries) outcomes.push(await describeDefinition(entry, definitions[entry.slug]?.[entry.id]));
+  for (const entry of entries)
+    outcomes.push(await describeDefinition(entry, definitions[entry.slug]?.[entry.id], locate));
   return outcomes;
 }
 

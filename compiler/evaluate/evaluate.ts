@@ -10,7 +10,7 @@ import { bareFolders } from "../link/places.js";
 import type { Surface } from "../resolve/surface.js";
 import type { Evaluator } from "./child-process.js";
 import { type Settled, settleEnvironment } from "./environment.js";
-import { codeDefinitions, linkedMounts } from "./modules.js";
+import { codeDefinitions, definedIn, linkedMounts } from "./modules.js";
 import { createOutcomeCache } from "./outcome-cache.js";
 import { closureOf, createPasses, keyOf, type Pass } from "./passes.js";
 import type { EvaluationEntry, Facts } from "./protocol.js";
@@ -61,6 +61,7 @@ export async function evaluate(
     slug,
     id,
     kind: winner.entry.kind,
+    ...definedIn({ slug, winner }, surfaces, root),
     needs: [],
   }));
   const definitions = new Map(found.map(({ slug, id, winner }) => [keyOf({ slug, id }), winner]));

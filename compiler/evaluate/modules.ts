@@ -1,7 +1,10 @@
 /** Which modules are linked for a surface: definitions in code, mounts before what they bring. */
+import { realpathSync } from "node:fs";
+import path from "node:path";
 import type { Definition } from "../analyze/definition.js";
 import type { LinkedModule, LinkedMount } from "../link/link.js";
 import { sharedScopes } from "../link/mounts.js";
+import { moduleKey } from "../link/resolution.js";
 import { pluginServerModule } from "../link/templates/plugin-server.js";
 import type { Surface } from "../resolve/surface.js";
 import type { Kind } from "../slots.js";
@@ -52,6 +55,22 @@ export function codeDefinitions(
   );
   const isMount = ({ winner }: CodeDefinition) => winner.entry.kind === "extension";
   return [...found.filter(isMount), ...found.filter((each) => !isMount(each))];
+}
+
+/** Where an extension is defined, as the linked text names that module. */
+export function definedIn(
+  { slug, winner }: Pick<CodeDefinition, "slug" | "winner">,
+  surfaces: readonly Surface[],
+  root: string,
+): { readonly definedIn?: string } {
+  const { kind, file, name } = winner.entry;
+  if (kind !== "extension") return {};
+  const mounts = surfaces.find((surface) => surface.slug === slug)?.mounts ?? [];
+  const mount = mounts.find(({ namespace }) => namespace === name);
+  // What a plugin is has no root, and what an unknown mount stands for may have any.
+  if (mount !== undefined && mount.form !== "package" && mount.form !== "inline") return {};
+  const key = moduleKey(realpathSync(root), realpathSync(path.join(root, mount?.module ?? file)));
+  return key.startsWith("../") ? {} : { definedIn: key };
 }
 
 function moduleOf(

@@ -9,6 +9,8 @@ export interface EvaluationEntry {
   readonly slug: string;
   readonly id: string;
   readonly kind: Kind;
+  /** Of an extension: key of the module that defines it, whose folder holds what it brings. */
+  readonly definedIn?: string;
   /** Keys of all modules that it reaches, itself included; filled in for guarded runs. */
   readonly needs: readonly string[];
 }

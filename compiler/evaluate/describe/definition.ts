@@ -1,10 +1,12 @@
 /** What a module's default export says, by kind. */
+import { dirname } from "node:path";
 import type { Kind } from "../../slots.js";
 import type { EntryOutcome, EvaluationEntry, Problem } from "../protocol.js";
 import { describeAgent, describeSubagent } from "./agent.js";
 import { describeChannel, describeHook } from "./channel.js";
 import { describeConnection } from "./connection.js";
 import { settingsProblems } from "./error.js";
+import { checkRoot } from "./extension-root.js";
 import {
   describeArtifacts,
   describeExtension,
@@ -18,6 +20,9 @@ import {
 import { describeInstructions, describeSkill } from "./prose.js";
 import { type Described, isObject } from "./shape.js";
 import { describeTool } from "./tool.js";
+
+/** Absolute path that stands for a module's key. */
+export type Locate = (key: string) => string;
 
 type Describe = (value: unknown) => Described | Promise<Described>;
 
@@ -40,8 +45,16 @@ const byKind: Partial<Record<Kind, { readonly brand: string; readonly describe: 
   extension: { brand: "extension", describe: describeExtension },
 };
 
-/** Reads one definition. Whatever it holds, this returns: even a getter that throws is a problem of that definition. */
-export async function describeDefinition(entry: EvaluationEntry, value: unknown): Promise<EntryOutcome> {
+/**
+ * Reads one definition. Whatever it holds, this returns: even a getter that throws is a problem of that definition.
+ *
+ * @param locate Where modules stand; without it the root of an extension is not checked.
+ */
+export async function describeDefinition(
+  entry: EvaluationEntry,
+  value: unknown,
+  locate?: Locate,
+): Promise<EntryOutcome> {
   const { slug, id, kind } = entry;
   const row = byKind[kind];
   if (row === undefined) return { slug, id, problems: [], facts: {} };
@@ -53,7 +66,9 @@ export async function describeDefinition(entry: EvaluationEntry, value: unknown)
   try {
     const describe = id === "extension" ? describeExtensionPackage : row.describe;
     const { facts, problems } = await describe(value);
-    return { slug, id, problems, ...(facts === undefined ? {} : { facts }) };
+    const misplaced =
+      entry.definedIn === undefined || locate === undefined ? [] : checkRoot(value, dirname(locate(entry.definedIn)));
+    return { slug, id, problems: [...problems, ...misplaced], ...(facts === undefined ? {} : { facts }) };
   } catch (error) {
     const settings = settingsProblems(error);
     if (settings !== undefined) return { slug, id, problems: settings };
