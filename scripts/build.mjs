@@ -68,6 +68,7 @@ const sections = {
   webhook: "runtime/channels/webhook/index.ts",
   oidc: "runtime/auth/oidc/index.ts",
   schedules: "runtime/schedules/index.ts",
+  reminders: "runtime/reminders/index.ts",
 };
 
 /** name → what it makes from what. `entries` that do not exist are left out; a part without entries is skipped. */

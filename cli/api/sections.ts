@@ -12,4 +12,5 @@ export const allSections: Sections = {
   channels: () => import("../../runtime/channels/index.js"),
   oidc: () => import("../../runtime/auth/oidc/index.js"),
   schedules: () => import("../../runtime/schedules/index.js"),
+  reminders: () => import("../../runtime/reminders/index.js"),
 };

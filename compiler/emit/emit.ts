@@ -21,7 +21,7 @@ export interface EmitInput {
 
 /** Everything to write: `server.mjs` and its map, `manifest.json`, and what stays beside the bundle. */
 export function emit({ manifest, project, blobs, include }: EmitInput): Result<readonly EmittedFile[]> {
-  const needed = neededSections(manifest, include);
+  const needed = neededSections(manifest, include, project.text);
   const externals = copyExternals(project.externals);
   const diagnostics: Diagnostic[] = [...needed.diagnostics, ...externals.diagnostics];
   const server = printServer({

@@ -19,10 +19,19 @@ export const sectionNames: readonly SectionName[] = [
   "webhook",
   "oidc",
   "schedules",
+  "reminders",
 ];
 
-/** Sections in the table's order: those the manifest's models and schemas need, and those asked for by name. */
-export function neededSections(manifest: Manifest, include: readonly string[]): Result<readonly SectionName[]> {
+/**
+ * Sections in the table's order: those the manifest's models and schemas need, and those asked for by name.
+ *
+ * @param text the project's linked code: that some of it uses `host.reminders` is in no manifest
+ */
+export function neededSections(
+  manifest: Manifest,
+  include: readonly string[],
+  text = "",
+): Result<readonly SectionName[]> {
   const diagnostics: Diagnostic[] = [];
   const needed = new Set(manifest.agents.flatMap(sectionsOf));
   for (const name of include) {
@@ -30,6 +39,7 @@ export function neededSections(manifest: Manifest, include: readonly string[]): 
     if (found !== undefined) needed.add(found);
     else diagnostics.push(unknownSection(name));
   }
+  if (/\breminders\b/.test(text)) needed.add("reminders");
   // Whoever asks a provider wants to know what it costs.
   if (models.some((name) => needed.has(name))) needed.add("prices");
   return { value: sectionNames.filter((name) => needed.has(name)), diagnostics };
@@ -47,6 +57,7 @@ function sectionsOf(agent: AgentManifest): readonly SectionName[] {
     ...agent.channels.flatMap(({ pack }) => (pack === undefined ? [] : (packFacts[pack]?.section ?? []))),
     ...(agent.channels.some(({ auth }) => auth?.includes("oidc")) ? (["oidc"] as const) : []),
     ...(agent.schedules.length > 0 ? (["schedules"] as const) : []),
+    ...(agent.reminders.length > 0 || agent.builtinTools?.reminders === true ? (["reminders"] as const) : []),
   ];
 }
 

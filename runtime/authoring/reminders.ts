@@ -46,5 +46,7 @@ export type ReminderDefinition = ReminderConfig & { readonly __agentServe: "remi
  * });
  */
 export function defineReminder(config: ReminderConfig): ReminderDefinition {
-  return { ...config, __agentServe: "reminder" };
+  const definition: ReminderDefinition = { ...config, __agentServe: "reminder" };
+  // A program that imports the file has a copy of its own: the server knows it again by where it was made.
+  return Object.defineProperty(definition, "__madeAt", { value: new Error("made here").stack });
 }

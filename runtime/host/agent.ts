@@ -46,6 +46,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<ServedAgent>
     artifacts: sessions.artifacts,
     channels: sessions.channels,
     schedules: sessions.schedules,
+    reminders: sessions.reminders,
     get generation() {
       return current;
     },
@@ -53,6 +54,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<ServedAgent>
       current = next;
       sessions.channels.start().catch((error: unknown) => log.error(`starting the channels of "${slug}"`, error));
       sessions.schedules.rearm().catch((error: unknown) => log.error(`starting the schedules of "${slug}"`, error));
+      sessions.reminders.rearm().catch((error: unknown) => log.error(`starting the reminders of "${slug}"`, error));
     },
     recover: () => sessions.recover(),
     close: (graceMs) => sessions.close(graceMs),

@@ -11,6 +11,7 @@ import { discoveryRoutes, healthRoutes } from "../http/discovery.js";
 import { handleErrors, sendError } from "../http/errors.js";
 import { routeHeadAsGet } from "../http/head.js";
 import { indexRoutes } from "../http/index-page.js";
+import { reminderRoutes } from "../http/reminders.js";
 import { createRouteTable } from "../http/route-table.js";
 import { scheduleRoutes } from "../http/schedules.js";
 import { addSecurityHeaders } from "../http/security.js";
@@ -76,7 +77,10 @@ export function createApp(host: HttpHost): FastifyInstance {
         artifactRoutes(guarded);
         toolRoutes(guarded, host);
         discoveryRoutes(guarded, host);
-        if (host.isDev) scheduleRoutes(guarded, host);
+        if (host.isDev) {
+          scheduleRoutes(guarded, host);
+          reminderRoutes(guarded, host);
+        }
         ready();
       });
       done();

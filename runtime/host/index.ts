@@ -10,11 +10,11 @@ import { createHarnessResolver } from "../harness/models/resolver.js";
 import { readModelSetting } from "../harness/models/setting.js";
 import type { HttpHost } from "../http/context.js";
 import type { AgentBundle } from "../manifest/bundle.js";
-import type { AgentManifest } from "../manifest/schema.js";
 import type { Caller } from "../session/service.js";
 import { openAgent } from "./agent.js";
 import { openAgents, type ServedAgents } from "./agents.js";
 import { createApp } from "./app.js";
+import { byHand } from "./by-hand.js";
 import { checkBundle } from "./check.js";
 import { trackConnections } from "./connections.js";
 import { StartupError } from "./environment.js";
@@ -126,8 +126,11 @@ export async function createHostWith(
       log.warn(warning);
     }
     await agents.recover();
-    if (options.dev !== true && options.schedules !== false) {
-      for (const { schedules } of agents.all()) await schedules.start();
+    if (options.dev !== true) {
+      for (const { schedules, reminders } of agents.all()) {
+        if (options.schedules !== false) await schedules.start();
+        await reminders.start();
+      }
     }
     let closed: Promise<void> | undefined;
     return {
@@ -143,21 +146,7 @@ export async function createHostWith(
           ...(http.hasPlayground && { playgroundUrl: `${http.urlOf(slug)}/playground` }),
         }));
       },
-      dispatchSchedule: async (scheduleId, slug) => {
-        const found = agents.all().filter((agent) => {
-          return (slug ?? agent.slug) === agent.slug && hasSchedule(agent.generation.agent, scheduleId);
-        });
-        const [agent] = found;
-        if (agent === undefined) throw new RuntimeError("not_found", `no schedule named "${scheduleId}"`);
-        if (found.length > 1) {
-          const slugs = found.map((each) => each.slug).join(", ");
-          throw new RuntimeError(
-            "invalid_request",
-            `several agents have a schedule "${scheduleId}": ${slugs}; name one`,
-          );
-        }
-        return agent.schedules.dispatch(scheduleId);
-      },
+      ...byHand(() => agents.all()),
       swap: (next) => agents.swap(next),
       close: () => {
         closed ??= close();
@@ -188,10 +177,6 @@ function refusedRoot(error: unknown, root: string): unknown {
   const cause = error instanceof RuntimeError ? error.cause : undefined;
   if (!(cause instanceof Error) || !("code" in cause)) return error;
   return new StartupError(`the state root ${root} can't be used: ${cause.message}`, String(cause.code));
-}
-
-function hasSchedule({ schedules }: AgentManifest, scheduleId: string): boolean {
-  return schedules.some(({ name }) => name === scheduleId);
 }
 
 /** What changes over a host's life. */

@@ -1,4 +1,5 @@
 import type { Principal } from "../auth/principal.js";
+import type { ByHand } from "./by-hand.js";
 
 /** Options of `createHost`, `serve(dir, …)` and, as flags and variables, of `server.mjs`. */
 export interface HostOptions {
@@ -44,7 +45,7 @@ export interface LogLine {
 }
 
 /** A running host. */
-export interface HostHandle {
+export interface HostHandle extends ByHand {
   /** `http://127.0.0.1:3000`, without a trailing slash. */
   readonly url: string;
   readonly port: number;
@@ -55,16 +56,6 @@ export interface HostHandle {
     readonly url: string;
     readonly playgroundUrl?: string;
   }[];
-  /**
-   * Fires a schedule by hand, once, through the path that the clock uses. Resolves when a `run` handler is done, or when
-   * a prompt's session has begun; throws `RuntimeError` `not_found`, or `internal` when the run fails.
-   *
-   * @param slug which agent's, when several have one of that name
-   */
-  dispatchSchedule(
-    scheduleId: string,
-    slug?: string,
-  ): Promise<{ readonly scheduleId: string; readonly sessionIds: readonly string[] }>;
   /** Stops accepting, lets turns settle up to a limit, flushes. */
   close(): Promise<void>;
 }

@@ -15,7 +15,8 @@ export type SectionName =
   | "slack"
   | "webhook"
   | "oidc"
-  | "schedules";
+  | "schedules"
+  | "reminders";
 
 /** Section name → loader of its module. A missing key: the section was not linked. */
 export type Sections = { readonly [K in SectionName]?: () => unknown };

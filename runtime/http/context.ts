@@ -6,6 +6,7 @@ import type { ChannelMount } from "../channels/mount.js";
 import { RuntimeError } from "../errors.js";
 import type { Generation } from "../host/generation.js";
 import type { HostLog } from "../host/log.js";
+import type { ReminderMount } from "../reminders/mount.js";
 import type { ScheduleMount } from "../schedules/mount.js";
 import type { Caller, SessionService } from "../session/service.js";
 
@@ -16,6 +17,7 @@ export interface AgentMount {
   readonly artifacts: ArtifactService;
   readonly channels: ChannelMount;
   readonly schedules: ScheduleMount;
+  readonly reminders: ReminderMount;
   /** The code that answers now; a dev swap replaces it. */
   readonly generation: Generation;
 }

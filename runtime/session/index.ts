@@ -348,7 +348,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
 
     exists: (sessionId) => index.get(sessionId) !== undefined,
 
-    ...createSessionKeys(deps, requireRunner, forget, refuse),
+    ...createSessionKeys(deps, tokens, idempotency, requireRunner, forget, refuse),
 
     async recover() {
       for (const { id } of index.open()) {

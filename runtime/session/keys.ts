@@ -1,6 +1,8 @@
+import type { Idempotency } from "./idempotency.js";
 import type { Rejection, SessionDeps } from "./ports.js";
 import type { SessionRunner } from "./runner.js";
 import type { Caller } from "./service.js";
+import type { TokenBook } from "./token-book.js";
 
 /** Conversations by their channel's own keys. */
 export interface SessionKeys {
@@ -11,13 +13,22 @@ export interface SessionKeys {
    * `session_not_followable` for a task, and `token_in_use` for a key that names another conversation.
    */
   rekey(channelId: string, sessionId: string, key: string): Promise<void>;
+  /** Id of the conversation that a continuation token in its wire form names now. */
+  findByToken(token: string): string | undefined;
+  /**
+   * Sends a message on the host's own behalf, without a token; resolves when it is durable. It joins a turn that runs.
+   * A message of the same `key` within 24 hours is sent once, whatever dies meanwhile.
+   */
+  wake(sessionId: string, message: string, key?: string): Promise<void>;
 }
 
 /** The host itself, which may do with any session what its channel asks for. */
 const host: Caller = { owner: "app:host", seesAll: true, auth: { kind: "app", id: "host" } };
 
 export function createSessionKeys(
-  { store }: Pick<SessionDeps, "store">,
+  { store, log }: Pick<SessionDeps, "store" | "log">,
+  tokens: TokenBook,
+  idempotency: Idempotency,
   requireRunner: (caller: Caller, id: string) => Promise<SessionRunner>,
   forget: (id: string) => void,
   refuse: (code: Rejection["code"], message: string) => Error,
@@ -41,6 +52,28 @@ export function createSessionKeys(
         throw refuse("token_in_use", `another session of channel ${channelId} has this continuation token`);
       }
       if (holder === undefined) runner.rekey(key);
+    },
+
+    findByToken(token) {
+      const row = tokens.find(token);
+      return row === undefined || row === "malformed" ? undefined : row.id;
+    },
+
+    async wake(sessionId, message, key) {
+      await idempotency.once(key === undefined ? undefined : `${host.owner} ${sessionId} ${key}`, async (claim) => {
+        const runner = await requireRunner(host, sessionId);
+        const onRecorded = (messages: number) => {
+          try {
+            claim({ sessionId, messages });
+          } catch (error) {
+            // The message stands all the same; only a repetition of it would not be known as one.
+            log("warn", `an idempotency key was not kept: ${String(error)}`);
+          }
+        };
+        const messages = await runner.receive({ text: message, admission: "coalesce", onRecorded });
+        tokens.rotated(runner.row, messages);
+        return { sessionId, messages };
+      });
     },
   };
 }

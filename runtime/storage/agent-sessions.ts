@@ -13,6 +13,8 @@ import { createHookSink } from "../hooks/dispatch.js";
 import type { Sections } from "../host/sections.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import { createMeasurements, type Measurements } from "../otel/measurements.js";
+import type { ReminderStore } from "../reminders/contract.js";
+import { mountReminders, type ReminderMount } from "../reminders/mount.js";
 import { mountSchedules, type ScheduleMount } from "../schedules/mount.js";
 import { createSessionService } from "../session/index.js";
 import type { HarnessResolver } from "../session/model.js";
@@ -30,6 +32,7 @@ import { createHostFiles } from "./host-files.js";
 import { createIds } from "./ids.js";
 import { openInbox } from "./inbox.js";
 import { createFileKv } from "./kv.js";
+import { hasReminders, openReminderStore } from "./reminder-store.js";
 import { readSession } from "./session-folder.js";
 import { openTokenSigner } from "./tokens.js";
 import { readContainedFile } from "./workspace-file.js";
@@ -60,6 +63,7 @@ export interface AgentSessions extends SessionService {
   readonly artifacts: ArtifactService;
   readonly channels: ChannelMount;
   readonly schedules: ScheduleMount;
+  readonly reminders: ReminderMount;
   /** What authored code measured in this process. */
   readonly measurements: Measurements;
 }
@@ -107,6 +111,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
           ...(record && { session: path.join(stateRoot, "sessions", record.id, "files") }),
         }),
       otel: (sessionId) => measurements.for(sessionId),
+      reminders: (record) => reminders.api(record),
       openClient,
       connections: [...agent.mcpConnections, ...agent.hostConnections].map(({ name }) => name).sort(),
     });
@@ -195,6 +200,28 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     log,
     fail: (code, message, details) => new RuntimeError(code, message, details),
   }));
+  let reminderStore: ReminderStore | undefined;
+  const reminders = mountReminders(
+    sections,
+    () => hasReminders(stateRoot),
+    () => {
+      reminderStore ??= openReminderStore(stateRoot, log);
+      return {
+        generation: options.generation,
+        sessions: service,
+        record: (id) => readSession(path.join(stateRoot, "sessions", id)),
+        services: currentServices,
+        artifacts: artifactsOf(options.generation),
+        store: reminderStore,
+        makeId,
+        clock,
+        signal: closing.signal,
+        log,
+        fail: (code, message, details) => new RuntimeError(code, message, details),
+      };
+    },
+    log,
+  );
   const service = createSessionService({
     store,
     workspace: workspaces,
@@ -225,6 +252,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     measurements,
     channels,
     schedules,
+    reminders,
     services: () => currentServices(undefined),
     async recover() {
       await channels.start();
@@ -233,11 +261,12 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       channels.recover().catch((error: unknown) => log("error", `events could not be delivered: ${String(error)}`));
     },
     async close(graceMs) {
-      await Promise.all([channels.settled(graceMs), schedules.settled(graceMs)]);
+      await Promise.all([channels.settled(graceMs), schedules.settled(graceMs), reminders.settled(graceMs)]);
       await service.close(graceMs);
       closing.abort();
       await store.close();
       cursors?.close();
+      reminderStore?.close();
       await inbox?.close();
     },
   };

@@ -1,6 +1,7 @@
 import { createTagArtifact, tagArtifactName, tagArtifactSpec } from "../artifacts/tool.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import type { AgentManifest, Dynamic } from "../manifest/schema.js";
+import { createReminderTools } from "../reminders/tools.js";
 import type { JsonObject } from "../session/event.js";
 import type { HarnessResolver, ModelSetting, ToolSpec } from "../session/model.js";
 import type { CallableTool, Generation, SessionRecord } from "../session/ports.js";
@@ -48,6 +49,11 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
   const own: Toolbox = new Map(shared);
   if (agent.subagents.length > 0 && allowed.includes(taskName) && !own.has(taskName)) {
     own.set(taskName, { tool: createTask(agent.subagents), spec: taskSpec(agent.subagents) });
+  }
+  if (agent.builtinTools?.reminders === true) {
+    for (const each of createReminderTools((record) => sources.services(record).reminders)) {
+      if (!own.has(each.spec.name)) own.set(each.spec.name, each);
+    }
   }
   const system = systemOf(textOf(agent.instructions.text));
   const root = createActor({ model, harnesses, system, tools: own, allowed, builtins });

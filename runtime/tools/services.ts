@@ -1,4 +1,4 @@
-import type { HostFilesApi, HostKvApi, HostMcpApi, HostOtelApi, HostServices } from "../authoring/host.js";
+import type { HostFilesApi, HostKvApi, HostMcpApi, HostOtelApi, HostRemindersApi, HostServices } from "../authoring/host.js";
 import type { OpenClient } from "../channels/packs.js";
 import type { SessionRecord } from "../session/ports.js";
 
@@ -8,6 +8,7 @@ export interface ServiceSources {
   readonly files: (record: SessionRecord | undefined) => HostFilesApi;
   readonly otel: (sessionId: string | undefined) => HostOtelApi;
   readonly openClient: OpenClient;
+  readonly reminders: (record: SessionRecord | undefined) => HostRemindersApi;
   /** Names of the MCP connections, sorted. */
   readonly connections: readonly string[];
 }
@@ -18,6 +19,7 @@ export function createServices(sources: ServiceSources): (record: SessionRecord 
   return (record) => {
     let files: HostFilesApi | undefined;
     let otel: HostOtelApi | undefined;
+    let reminders: HostRemindersApi | undefined;
     return {
       kv: sources.kv,
       get files() {
@@ -34,10 +36,9 @@ export function createServices(sources: ServiceSources): (record: SessionRecord 
           sources.openClient("github", record, at) as Promise<C>,
       },
       slack: { getClient: <C>() => sources.openClient("slack", record) as Promise<C> },
-      reminders: {
-        create: () => Promise.reject(unavailable("ctx.host.reminders", "reminders")),
-        list: () => Promise.reject(unavailable("ctx.host.reminders", "reminders")),
-        cancel: () => Promise.reject(unavailable("ctx.host.reminders", "reminders")),
+      get reminders() {
+        reminders ??= sources.reminders(record);
+        return reminders;
       },
     };
   };

@@ -1,0 +1,191 @@
+/** Reminders: the optional part of the runtime that wakes conversations later. One timer for all. Decision 37. */
+import type { ReminderInfo } from "../authoring/host.js";
+import type { ReminderHandler } from "../authoring/reminders.js";
+import { messageOf } from "../tools/result.js";
+import type { DispatchedReminder, ReminderSources, Reminders, StoredReminder } from "./contract.js";
+import { createFiring, type Fired } from "./fire.js";
+import { handlerOf } from "./handlers.js";
+import { accept } from "./request.js";
+
+/** Longest sleep in milliseconds: a clock that is set, or a machine that slept, is noticed after it. */
+const longestSleepMs = 60_000;
+
+/** Waits between attempts of a firing that the disk or the session refuses, in milliseconds. */
+const retryMs = { first: 1_000, most: 60_000 };
+
+/** The reminders of one agent. */
+export function createReminders(sources: ReminderSources): Reminders {
+  const { store, clock, log, signal, fail } = sources;
+  const armed = new Map<string, StoredReminder>();
+  /** Anonymous handlers, by reminder: these reminders are on no disk. */
+  const anonymous = new Map<string, ReminderHandler>();
+  /** What is being fired, by reminder. */
+  const going = new Map<string, Promise<unknown>>();
+  const failed = new Map<string, { readonly until: number; readonly waits: number }>();
+  /** Reminders whose handler is not there; looked at again when the code changes. */
+  const orphans = new Set<string>();
+  let isStarted = false;
+  let disarm = (): void => undefined;
+
+  for (const reminder of store.all()) armed.set(reminder.id, reminder);
+
+  async function keep(reminder: StoredReminder): Promise<void> {
+    armed.set(reminder.id, reminder);
+    if (!anonymous.has(reminder.id)) await store.put(reminder);
+  }
+
+  async function drop(id: string): Promise<boolean> {
+    if (!armed.delete(id)) return false;
+    failed.delete(id);
+    orphans.delete(id);
+    if (!anonymous.delete(id)) await store.remove(id);
+    return true;
+  }
+
+  const firing = createFiring(sources, { get: (id) => armed.get(id), keep, drop });
+
+  function handlerFor({ id, handler }: StoredReminder): ReminderHandler | undefined {
+    return handler === undefined ? anonymous.get(id) : handlerOf(sources.generation(), handler);
+  }
+
+  /** When a reminder wants to be fired, in milliseconds; `undefined` while there is nothing to wait for. */
+  function dueOf({ id, nextAt, firing: begun }: StoredReminder): number | undefined {
+    if (orphans.has(id)) return undefined;
+    const due = begun === undefined ? Date.parse(nextAt) : 0;
+    return Math.max(due, failed.get(id)?.until ?? 0);
+  }
+
+  function arm(): void {
+    disarm();
+    if (!isStarted || signal.aborted) return;
+    let first = Number.POSITIVE_INFINITY;
+    for (const reminder of armed.values()) {
+      if (!going.has(reminder.id)) first = Math.min(first, dueOf(reminder) ?? first);
+    }
+    if (first === Number.POSITIVE_INFINITY) return;
+    disarm = clock.after(Math.min(longestSleepMs, Math.max(0, first - clock.now())), wake);
+  }
+
+  function wake(): void {
+    const now = clock.now();
+    for (const reminder of [...armed.values()]) {
+      const due = dueOf(reminder);
+      if (due !== undefined && due <= now && !going.has(reminder.id)) fire(reminder);
+    }
+    arm();
+  }
+
+  /** One due time by the clock. Never rejects. */
+  function fire(reminder: StoredReminder): void {
+    const { id, purpose } = reminder;
+    if (reminder.prompt === undefined && handlerFor(reminder) === undefined) {
+      orphans.add(id);
+      log("error", `reminder ${id} (${purpose}) waits: there is no handler "${reminder.handler}" in reminders/`);
+      return;
+    }
+    void track(id, firing.fire(reminder, handlerFor(reminder), undefined)).catch((error: unknown) => {
+      if (signal.aborted || !armed.has(id)) return;
+      const waits = Math.min(retryMs.most, (failed.get(id)?.waits ?? retryMs.first / 2) * 2);
+      failed.set(id, { until: clock.now() + waits, waits });
+      log("error", `reminder ${id} (${purpose}) could not be fired and is tried again: ${messageOf(error)}`);
+      arm();
+    });
+  }
+
+  /** Counts as being fired until it settles; what came due meanwhile is looked at then. */
+  function track(id: string, work: Promise<Fired>): Promise<Fired> {
+    const tracked = work
+      .then((fired) => {
+        failed.delete(id);
+        return fired;
+      })
+      .finally(() => {
+        going.delete(id);
+        arm();
+      });
+    going.set(id, tracked);
+    return tracked;
+  }
+
+  return {
+    start() {
+      if (isStarted) return;
+      isStarted = true;
+      wake();
+    },
+
+    rearm() {
+      orphans.clear();
+      arm();
+    },
+
+    async create(request, record) {
+      const { reminder, run } = accept(request, record, sources);
+      if (run !== undefined) anonymous.set(reminder.id, run);
+      try {
+        await keep(reminder);
+      } catch (error) {
+        armed.delete(reminder.id);
+        throw error;
+      }
+      arm();
+      return infoOf(reminder);
+    },
+
+    list(sessionId) {
+      return [...armed.values()]
+        .filter((reminder) => sessionId === undefined || reminder.sessionId === sessionId)
+        .sort((left, right) => (left.nextAt < right.nextAt ? -1 : left.nextAt > right.nextAt ? 1 : 0))
+        .map(infoOf);
+    },
+
+    has: (id) => armed.has(id),
+
+    async cancel(id) {
+      const isGone = await drop(id);
+      arm();
+      return isGone;
+    },
+
+    async dispatch(id): Promise<DispatchedReminder> {
+      // One at a time: the clock may be at it.
+      while (going.has(id)) await going.get(id)?.catch(() => undefined);
+      const reminder = armed.get(id);
+      if (reminder === undefined) throw fail("not_found", `there is no reminder ${id}`);
+      const handler = handlerFor(reminder);
+      if (reminder.prompt === undefined && handler === undefined) {
+        throw fail("unknown_handler", `there is no handler "${reminder.handler}" in reminders/`);
+      }
+      try {
+        const { action, sessionIds, error } = await track(id, firing.fire(reminder, handler, sources.makeId("hand_")));
+        if (error !== undefined) throw error;
+        return { reminderId: id, action, sessionIds };
+      } catch (error) {
+        if (error instanceof Error && error.name === "RuntimeError") throw error;
+        throw fail("internal", `reminder ${id} failed; the server's log says why`);
+      }
+    },
+
+    async settled() {
+      isStarted = false;
+      disarm();
+      while (going.size > 0) await Promise.allSettled(going.values());
+    },
+  };
+}
+
+/** A reminder as its makers see it. */
+function infoOf(reminder: StoredReminder): ReminderInfo {
+  const { id, purpose, channelId, sessionId, nextAt, handler, prompt, until } = reminder;
+  return {
+    id,
+    purpose,
+    channelId,
+    sessionId,
+    nextAt,
+    recurring: reminder.every !== undefined || reminder.cron !== undefined,
+    ...(handler !== undefined && { handler }),
+    ...(prompt !== undefined && { prompt }),
+    ...(until !== undefined && { until }),
+  };
+}
