@@ -1,0 +1,81 @@
+/** What went wrong with a server, in words for the model and for people, without a credential. */
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { ConnectionError } from "./error.js";
+
+/** Longest message of a server that is passed on, in characters. */
+const longest = 1_000;
+
+/** @param clean takes what is secret out of a text */
+export function explain(error: unknown, clean: (text: string) => string): ConnectionError {
+  if (error instanceof ConnectionError) return error;
+  const told = clean(messageOf(error)).slice(0, longest);
+  if (error instanceof UnauthorizedError || error instanceof InsufficientScopeError) return unauthorized(told);
+  if (error instanceof ProtocolError) return new ConnectionError("connection_refused", told);
+  if (error instanceof SdkHttpError) return explainStatus(error.status, told);
+  if (error instanceof SdkError) {
+    switch (error.code) {
+      case SdkErrorCode.RequestTimeout:
+        return new ConnectionError("connection_timeout", "it did not answer in time", { isUnknown: true });
+      case SdkErrorCode.ConnectionClosed:
+        return new ConnectionError("connection_unreachable", "it closed the connection", { isUnknown: true });
+      case SdkErrorCode.InvalidResult:
+      case SdkErrorCode.UnsupportedResultType:
+      case SdkErrorCode.InputRequiredRoundsExceeded:
+        // It answered, and so the call is over; with what nobody can use.
+        return new ConnectionError("connection_refused", `its answer can't be used: ${told}`, { isUnknown: true });
+      default:
+        return new ConnectionError("connection_unreachable", told, {
+          isUnknown: error.code === SdkErrorCode.SendFailed,
+        });
+    }
+  }
+  if (error instanceof Error && error.name === "AbortError") {
+    return new ConnectionError("connection_timeout", "the call was interrupted", { isUnknown: true });
+  }
+  // `fetch failed` says nothing; its cause does. A request that was never sent had no effect.
+  const reason = reasonOf(error);
+  if (reason !== undefined) {
+    const wasSent = !neverSent.has(reason);
+    return new ConnectionError("connection_unreachable", `it can't be reached: ${reason}`, { isUnknown: wasSent });
+  }
+  return new ConnectionError("connection_unreachable", told, { isUnknown: true });
+}
+
+/** A server that has forgotten a session answers 404 to its id, and has run nothing. */
+export function isStaleSession(error: unknown): boolean {
+  return error instanceof SdkHttpError && error.status === 404;
+}
+
+const neverSent = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT", "EHOSTUNREACH"]);
+
+function explainStatus(status: number | undefined, told: string): ConnectionError {
+  if (status === 401 || status === 403) return unauthorized(`it answered ${status}`);
+  // Before 500 nothing ran; a server that fails may have begun.
+  const isUnknown = status === undefined || status >= 500;
+  return new ConnectionError("connection_unreachable", status === undefined ? told : `it answered ${status}: ${told}`, {
+    isUnknown,
+  });
+}
+
+function unauthorized(told: string): ConnectionError {
+  return new ConnectionError("connection_unauthorized", `it refuses the credentials: ${told}`);
+}
+
+function reasonOf(error: unknown): string | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if ("code" in each && typeof each.code === "string" && /^[A-Z_]+$/.test(each.code)) return each.code;
+    if (each instanceof AggregateError) return reasonOf(each.errors[0]);
+  }
+  return undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

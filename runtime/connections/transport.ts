@@ -1,0 +1,90 @@
+/** How a connection reaches its server: the transport, made anew each time it opens, with everything filled in. */
+import { isAbsolute, join } from "node:path";
+import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import type { Caller } from "../session/service.js";
+import type { ConnectionSources } from "./contract.js";
+import { ConnectionError } from "./error.js";
+import { type ConnectionSpec, type Filled, fillFrom } from "./spec.js";
+import { StdioTransport } from "./stdio.js";
+
+/** A transport that has not been started, and the values that must never be shown. */
+export interface Opening {
+  readonly transport: Transport;
+  readonly secrets: readonly string[];
+}
+
+/**
+ * Makes the transport of a connection.
+ *
+ * @param onBehalfOf whose request a peer gets
+ * @throws ConnectionError when a variable is unset, nobody has logged in, or the peer isn't there
+ */
+export async function makeTransport(
+  spec: ConnectionSpec,
+  onBehalfOf: Caller["auth"],
+  sources: ConnectionSources,
+): Promise<Opening> {
+  const { way } = spec;
+  const filled = fillFrom(sources.environment);
+  switch (way.is) {
+    case "http":
+      return openHttp(spec, way, filled, sources);
+    case "stdio": {
+      const env = filled.record(way.env);
+      filled.check();
+      const onLine = (line: string) => sources.log("info", `connection "${spec.name}": ${line}`);
+      const cwd = way.cwd === undefined ? sources.base : isAbsolute(way.cwd) ? way.cwd : join(sources.base, way.cwd);
+      const transport = new StdioTransport({ command: way.command, args: way.args, env, cwd, onLine });
+      return { transport, secrets: [...filled.secrets, ...Object.values(way.env)] };
+    }
+    case "peer": {
+      const peer = sources.peer(way.slug);
+      if (peer === undefined) {
+        throw new ConnectionError("connection_unreachable", `no agent "${way.slug}" is mounted on this host`);
+      }
+      // The pass is made for each request: it names the principal, and is good for a moment only.
+      const fetchAs = (url: string | URL, init?: RequestInit): Promise<Response> => {
+        const headers = new Headers(init?.headers);
+        for (const [name, value] of Object.entries(peer.pass(onBehalfOf))) headers.set(name, value);
+        return fetch(url, { ...init, headers });
+      };
+      return { transport: new StreamableHTTPClientTransport(new URL(peer.url), { fetch: fetchAs }), secrets: [] };
+    }
+    case "broken":
+      throw new ConnectionError("connection_unreachable", way.reason);
+  }
+}
+
+async function openHttp(
+  spec: ConnectionSpec,
+  way: Extract<ConnectionSpec["way"], { is: "http" }>,
+  filled: Filled,
+  sources: ConnectionSources,
+): Promise<Opening> {
+  const written = filled.text(way.url);
+  const headers = filled.record(way.headers);
+  filled.check();
+  if (!URL.canParse(written) || !/^https?:/.test(written)) {
+    throw new ConnectionError("connection_unreachable", "its url, with variables filled in, is no http or https URL");
+  }
+  const url = new URL(written);
+  const { name, kind } = spec;
+  const authProvider = way.oauth
+    ? await sources.authProvider?.({ name, kind, url: written, settings: way.settings })
+    : undefined;
+  if (way.oauth && authProvider === undefined) {
+    throw new ConnectionError("connection_unauthorized", `nobody has logged in: run bdk mcp oauth ${name}`);
+  }
+  const options = { requestInit: { headers }, ...(authProvider !== undefined && { authProvider }) };
+  // Both follow redirects within the server's own origin only: credentials go nowhere else.
+  const transport = way.sse
+    ? new SSEClientTransport(url, options)
+    : new StreamableHTTPClientTransport(url, { ...options, onInsufficientScope: "throw" });
+  const secrets = [...filled.secrets, ...Object.values(headers), ...Object.values(way.settings)];
+  return { transport, secrets: [...secrets, ...secretsOfUrl(url)] };
+}
+
+/** A password or a key in a URL is as secret as one in a header. */
+function secretsOfUrl(url: URL): string[] {
+  return [url.password, ...url.searchParams.values()].filter((value) => value !== "");
+}
