@@ -21,16 +21,45 @@ export interface ToolContext {
   readonly stateRoot: string;
   /** The time of day for this session: the wall clock, or its frozen `asOf`. */
   now(): Date;
+  /**
+   * Tells whoever waits for this call how far it is. MCP clients that ask for progress get it; elsewhere it does nothing.
+   * Values have to grow; those that don't are dropped.
+   *
+   * @example ctx.progress(3, 10, "third page of ten")
+   */
+  progress(progress: number, total?: number, message?: string): void;
+  /** A line for the server's log, and for the MCP client that called and wants such lines. */
+  log(level: ToolLogLevel, message: string): void;
 }
+
+/** How grave a line of `ctx.log` is. */
+export type ToolLogLevel = "debug" | "info" | "warning" | "error";
 
 /** One part of an explicit tool result. */
 export type ToolResultContent =
   | { readonly type: "text"; readonly text: string }
   | {
-      readonly type: "image";
+      readonly type: "image" | "audio";
       /** Base64. */
       readonly data: string;
       readonly mimeType: string;
+    }
+  | {
+      readonly type: "resource";
+      /** A text or, as base64 in `blob`, bytes, under the name that `uri` gives them. */
+      readonly resource: {
+        readonly uri: string;
+        readonly mimeType?: string;
+        readonly text?: string;
+        readonly blob?: string;
+      };
+    }
+  | {
+      readonly type: "resource_link";
+      readonly uri: string;
+      readonly name: string;
+      readonly description?: string;
+      readonly mimeType?: string;
     };
 
 /** A result with content of several kinds, for tools that return images or report failure without throwing. */

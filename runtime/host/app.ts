@@ -11,6 +11,7 @@ import { discoveryRoutes, healthRoutes } from "../http/discovery.js";
 import { handleErrors, sendError } from "../http/errors.js";
 import { routeHeadAsGet } from "../http/head.js";
 import { indexRoutes } from "../http/index-page.js";
+import { mcpRoutes } from "../http/mcp.js";
 import { reminderRoutes } from "../http/reminders.js";
 import { createRouteTable } from "../http/route-table.js";
 import { scheduleRoutes } from "../http/schedules.js";
@@ -68,6 +69,7 @@ export function createApp(host: HttpHost): FastifyInstance {
       healthRoutes(agent, host);
       if (host.hasPlayground) playgroundRoutes(agent, host);
       channelRoutes(agent, host);
+      mcpRoutes(agent, host);
       agent.register((guarded, _guardedOptions, ready) => {
         guarded.addHook("onRequest", requireCaller(host));
         sessionRoutes(guarded, host);

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type ErrorCode, RuntimeError } from "../errors.js";
 import type { HttpHost } from "./context.js";
 import { isHead } from "./head.js";
+import { isMcpPath, sendMcpError } from "./mcp.js";
 import type { RouteTable } from "./route-table.js";
 import { protectAnswer } from "./security.js";
 
@@ -15,10 +16,11 @@ export function handleErrors(app: FastifyInstance, host: HttpHost, table: RouteT
     if (methods.length === 0 || methods.includes(request.method))
       return sendError(host, new RuntimeError("not_found", `no route ${path}`), request, reply);
     reply.header("allow", methods.join(", "));
-    // CORS stays closed: a preflight is answered, and grants nothing.
+    // A preflight of a page that nobody let in is answered, and grants nothing.
     if (request.method === "OPTIONS") return reply.code(204).send();
     const message = `${path} accepts ${methods.join(", ")}, not ${isHead(request.raw) ? "HEAD" : request.method}`;
-    return sendError(host, new RuntimeError("method_not_allowed", message), request, reply);
+    const refusal = new RuntimeError("method_not_allowed", message);
+    return isMcpPath(path) ? sendMcpError(host, refusal, request, reply) : sendError(host, refusal, request, reply);
   });
 }
 

@@ -33,7 +33,7 @@ export function createDirectCalls(
   }
 
   return async (caller, call) => {
-    const { toolName, input = {}, signal } = call;
+    const { toolName, input = {}, signal, notices } = call;
     const generation = deps.generation();
     const tool = generation.tool(toolName);
     if (tool === undefined || tool.modelOnly === true) {
@@ -56,7 +56,7 @@ export function createDirectCalls(
       return { callId, toolName, isError, result: output, durationMs };
     }
     const startedAt = clock.now();
-    const scope = signal === undefined ? { callId, caller: caller.auth } : { callId, caller: caller.auth, signal };
+    const scope = { callId, caller: caller.auth, ...(signal && { signal }), ...(notices && { notices }) };
     const running = prepared.run(scope);
     const outcome: CallOutcome = running instanceof Promise ? await running : running;
     return {

@@ -4,7 +4,7 @@
  */
 import type { JsonValue, SessionEvent, SessionEventType, SessionMode, SessionPurpose } from "./event.js";
 import type { Harness, ModelSetting, ToolSpec } from "./model.js";
-import type { Caller, SessionStatus } from "./service.js";
+import type { CallNotices, Caller, SessionStatus } from "./service.js";
 
 /** Facts fixed when a session is created; stored as `session.json`. */
 export interface SessionRecord {
@@ -140,6 +140,7 @@ export interface CallScope {
   readonly turnId?: string;
   readonly caller?: Caller["auth"];
   readonly signal?: AbortSignal;
+  readonly notices?: CallNotices;
 }
 
 /** A call whose input has passed its schema. */

@@ -91,6 +91,14 @@ export interface DirectToolCall {
   readonly sessionId?: string;
   readonly continuationToken?: string;
   readonly signal?: AbortSignal;
+  /** For a call outside any session. */
+  readonly notices?: CallNotices;
+}
+
+/** What a call may tell its caller before it ends. */
+export interface CallNotices {
+  readonly progress?: (progress: number, total?: number, message?: string) => void;
+  readonly log?: (level: string, message: string) => void;
 }
 
 export interface ToolCallOutcome {

@@ -130,6 +130,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
   const dispatch: Omit<GenerationSources, "harnesses" | "services" | "artifacts"> = {
     sections,
     scriptsDir: path.join(stateRoot, "scripts"),
+    log,
     ambient: createAmbient({
       folder: (record) => workspaces.contextDir(record),
       warn: (message) => log("warn", message),

@@ -1,8 +1,8 @@
 import type { ArtifactScope } from "../artifacts/api.js";
 import type { ArtifactsApi } from "../authoring/artifacts.js";
 import type { HostServices, SessionInfo } from "../authoring/host.js";
-import type { ToolContext } from "../authoring/tools.js";
-import type { CallScope, SessionRecord } from "../session/ports.js";
+import type { ToolContext, ToolLogLevel } from "../authoring/tools.js";
+import type { CallScope, Log, SessionRecord } from "../session/ports.js";
 
 /** What authored code needs of the host, made per agent. */
 export interface ContextSources {
@@ -12,6 +12,8 @@ export interface ContextSources {
   readonly artifacts: (scope: ArtifactScope) => ArtifactsApi;
   /** Path of the workspace; of a session's own, or of one made for a call outside any. */
   readonly workspaceDir: (record: SessionRecord | undefined, callId: string) => string;
+  /** The server's log. */
+  readonly log: Log;
 }
 
 /** The namespace that an extension's entry, or its overlay, has in its name; `undefined` for entries of the project. */
@@ -84,6 +86,15 @@ export class CallContext implements ToolContext {
   now(): Date {
     const asOf = this.#scope.record?.asOf;
     return asOf === undefined ? new Date() : new Date(asOf);
+  }
+
+  progress(progress: number, total?: number, message?: string): void {
+    this.#scope.notices?.progress?.(progress, total, message);
+  }
+
+  log(level: ToolLogLevel, message: string): void {
+    this.#sources.log(level === "warning" ? "warn" : level, `${this.#scope.callId}: ${message}`);
+    this.#scope.notices?.log?.(level, message);
   }
 
   /** Tells the tool to stop; works also for a tool that looks at its signal only later. */

@@ -36,7 +36,8 @@ function safeText(value: unknown): string | undefined {
   }
 }
 
-interface Envelope {
+/** An explicit result, as `outcomeOf` leaves it. */
+export interface Envelope {
   readonly content: readonly JsonValue[];
   readonly structuredContent?: JsonValue;
   readonly isError?: boolean;
@@ -44,7 +45,8 @@ interface Envelope {
 
 const envelopeKeys = new Set(["content", "structuredContent", "isError"]);
 
-function isEnvelope(value: JsonValue): value is JsonValue & Envelope {
+/** Whether a value is an explicit result and nothing else. */
+export function isEnvelope(value: JsonValue): value is JsonValue & Envelope {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const { content, isError } = value as { readonly content?: JsonValue; readonly isError?: JsonValue };
   if (!Array.isArray(content) || !content.every(isPart)) return false;
@@ -54,8 +56,20 @@ function isEnvelope(value: JsonValue): value is JsonValue & Envelope {
 
 function isPart(part: JsonValue): boolean {
   if (typeof part !== "object" || part === null || !("type" in part)) return false;
-  if (part.type === "text") return "text" in part && typeof part.text === "string";
-  return part.type === "image" && "data" in part && "mimeType" in part;
+  const { type, ...rest } = part as { readonly [key: string]: JsonValue };
+  switch (type) {
+    case "text":
+      return typeof rest.text === "string";
+    case "image":
+    case "audio":
+      return typeof rest.data === "string" && typeof rest.mimeType === "string";
+    case "resource":
+      return typeof rest.resource === "object" && rest.resource !== null && "uri" in rest.resource;
+    case "resource_link":
+      return typeof rest.uri === "string" && typeof rest.name === "string";
+    default:
+      return false;
+  }
 }
 
 function fromEnvelope({ content, structuredContent, isError }: Envelope): CallOutcome {

@@ -40,6 +40,9 @@ export function scriptContext(session: ScriptSession): ToolContext {
       throw elsewhere("ctx.stateRoot");
     },
     now: () => (asOf === undefined ? new Date() : new Date(asOf)),
+    // A script is heard through what it prints on stderr; nobody waits for its progress.
+    progress: () => undefined,
+    log: (level, message) => void process.stderr.write(`${level}: ${message}\n`),
   };
 }
 
