@@ -68,6 +68,7 @@ const sections = {
   webhook: "runtime/channels/webhook/index.ts",
   oidc: "runtime/auth/oidc/index.ts",
   schedules: "runtime/schedules/index.ts",
+  connections: "runtime/connections/index.ts",
   reminders: "runtime/reminders/index.ts",
 };
 

@@ -21,6 +21,7 @@ export default async function setup(): Promise<void> {
       "webhook",
       "oidc",
       "schedules",
+      "connections",
       "reminders",
       "agent-tool",
     ],

@@ -12,5 +12,6 @@ export const allSections: Sections = {
   channels: () => import("../../runtime/channels/index.js"),
   oidc: () => import("../../runtime/auth/oidc/index.js"),
   schedules: () => import("../../runtime/schedules/index.js"),
+  connections: () => import("../../runtime/connections/index.js"),
   reminders: () => import("../../runtime/reminders/index.js"),
 };

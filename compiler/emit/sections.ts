@@ -19,6 +19,7 @@ export const sectionNames: readonly SectionName[] = [
   "webhook",
   "oidc",
   "schedules",
+  "connections",
   "reminders",
 ];
 
@@ -57,6 +58,7 @@ function sectionsOf(agent: AgentManifest): readonly SectionName[] {
     ...agent.channels.flatMap(({ pack }) => (pack === undefined ? [] : (packFacts[pack]?.section ?? []))),
     ...(agent.channels.some(({ auth }) => auth?.includes("oidc")) ? (["oidc"] as const) : []),
     ...(agent.schedules.length > 0 ? (["schedules"] as const) : []),
+    ...(agent.mcpConnections.length + agent.hostConnections.length > 0 ? (["connections"] as const) : []),
     ...(agent.reminders.length > 0 || agent.builtinTools?.reminders === true ? (["reminders"] as const) : []),
   ];
 }

@@ -10,11 +10,12 @@ export function toCaller(
   principal: Principal,
   host: { readonly dev: boolean; readonly loopbackOnly: boolean; readonly allowAnonymous: boolean },
 ): Caller {
+  const isPeer = principal.isPeer === true;
   const isOperator = principal.kind === "bearer" && principal.id === operatorId;
   const isLocalDev = host.dev && host.loopbackOnly && principal.kind === "loopback";
   return {
     owner: ownerKey(principal),
-    seesAll: isOperator || isLocalDev || (host.allowAnonymous && principal.kind === "anonymous"),
+    seesAll: !isPeer && (isOperator || isLocalDev || (host.allowAnonymous && principal.kind === "anonymous")),
     auth: {
       kind: principal.kind,
       id: principal.id,

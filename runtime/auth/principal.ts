@@ -3,6 +3,8 @@ export interface Principal {
   readonly kind: "loopback" | "bearer" | "anonymous" | "channel" | "app" | "oidc" | (string & {});
   readonly id: string;
   readonly claims?: Readonly<Record<string, unknown>>;
+  /** An agent of this host asks on this principal's behalf: it owns the same, and sees nothing beyond. */
+  readonly isPeer?: boolean;
 }
 
 /** The key that sessions are owned by: `kind:id`. */

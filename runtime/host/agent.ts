@@ -1,3 +1,4 @@
+import type { ConnectionSources } from "../connections/contract.js";
 import type { HarnessResolver } from "../harness/harness.js";
 import type { AgentMount } from "../http/context.js";
 import { openAgentSessions } from "../storage/agent-sessions.js";
@@ -23,6 +24,8 @@ export interface OpenAgentOptions {
   /** Folder that paths in agent.ts are relative to. */
   readonly base?: string;
   readonly harnesses: HarnessResolver;
+  /** Other agents of the host, and the tokens of connections. */
+  readonly connections?: Pick<ConnectionSources, "version" | "peer" | "authProvider">;
   readonly sections: Sections;
   readonly log: HostLog;
 }
@@ -38,6 +41,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<ServedAgent>
     harnesses,
     sections,
     ...(options.base !== undefined && { base: options.base }),
+    ...(options.connections && { connections: options.connections }),
     log: (level, message) => log[level](message),
   });
   return {
@@ -46,12 +50,14 @@ export async function openAgent(options: OpenAgentOptions): Promise<ServedAgent>
     artifacts: sessions.artifacts,
     channels: sessions.channels,
     schedules: sessions.schedules,
+    connections: sessions.connections,
     reminders: sessions.reminders,
     get generation() {
       return current;
     },
     swap: (next) => {
       current = next;
+      sessions.connections.swapped();
       sessions.channels.start().catch((error: unknown) => log.error(`starting the channels of "${slug}"`, error));
       sessions.schedules.rearm().catch((error: unknown) => log.error(`starting the schedules of "${slug}"`, error));
       sessions.reminders.rearm().catch((error: unknown) => log.error(`starting the reminders of "${slug}"`, error));

@@ -1,5 +1,5 @@
 import type { AgentBundle } from "../manifest/bundle.js";
-import type { ExtensionEntry } from "../manifest/schema.js";
+import type { AgentManifest, ExtensionEntry } from "../manifest/schema.js";
 import { checkEnvironment, StartupError } from "./environment.js";
 import type { HostOptions } from "./options.js";
 
@@ -20,11 +20,31 @@ export function checkBundle(bundle: AgentBundle, options: HostOptions): void {
     const slugs = agents.map((agent) => agent.slug).join(", ");
     throw new StartupError(`--mode single serves one agent, and there are ${agents.length}: ${slugs}`);
   }
-  for (const { slug, tools, hooks, extensions } of agents) {
+  for (const agent of agents) {
+    const { slug, tools, hooks, extensions } = agent;
     const definitions = bundle.definitions[slug] ?? {};
+    checkPeers(agent, definitions, agents);
     for (const mount of extensions) checkSettings(mount, definitions[mount.id]);
     const lost = [...tools, ...hooks].map((entry) => entry.id).filter((id) => definitions[id] === undefined);
     if (lost.length > 0) throw new StartupError(`the bundle of agent "${slug}" has no code for ${lost.join(", ")}`);
+  }
+}
+
+/** An agent that a connection names has to be served by the same process: nobody else could be asked. */
+function checkPeers(
+  { slug, mcpConnections, hostConnections }: AgentManifest,
+  definitions: Readonly<Record<string, unknown>>,
+  agents: readonly AgentManifest[],
+): void {
+  const mounted = agents.map((each) => each.slug);
+  for (const { id, name, source } of [...mcpConnections, ...hostConnections]) {
+    const definition = definitions[id];
+    const peer =
+      typeof definition === "object" && definition !== null && "agent" in definition ? definition.agent : undefined;
+    if (typeof peer !== "string" || mounted.includes(peer)) continue;
+    throw new StartupError(
+      `the connection "${name}" of agent "${slug}" (${source}) leads to the agent "${peer}", which is not mounted here; there are: ${mounted.join(", ")}`,
+    );
   }
 }
 

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { toCaller } from "../auth/caller.js";
 import { isLoopbackAddress } from "../auth/loopback.js";
-import { createAuthChain } from "../auth/policy.js";
+import { createPeerPasses } from "../auth/peer-pass.js";
+import { type AuthPolicy, createAuthChain } from "../auth/policy.js";
 import { RuntimeError } from "../errors.js";
 import { notesOnModel } from "../harness/models/params.js";
 import { createHarnessResolver } from "../harness/models/resolver.js";
@@ -97,6 +98,16 @@ export async function createHostWith(
   const model = readModelSetting(options.model);
   const harnesses = createHarnessResolver({ sections, environment: process.env, readOfflineScript });
 
+  const passes = createPeerPasses();
+  const state: HostState = { baseUrl: "", ownUrl: "", isDraining: false, closing: new AbortController() };
+  const connections = {
+    version: bundle.manifest.bdk,
+    peer: (slug: string) => {
+      const isMounted = agents.get(slug) !== undefined;
+      const url = `${state.ownUrl}${isMulti ? `/${slug}` : ""}/v1/mcp`;
+      return isMounted ? { url, pass: passes.issue } : undefined;
+    },
+  };
   const agents = await openAgents(bundle, {
     host: options,
     log,
@@ -106,20 +117,20 @@ export async function createHostWith(
       const root = isMulti ? join(stateRoot, slug) : stateRoot;
       try {
         const base = resolve(options.base ?? ".");
-        return await openAgent({ slug, generation, stateRoot: root, base, harnesses, sections, log });
+        return await openAgent({ slug, generation, stateRoot: root, base, harnesses, sections, connections, log });
       } catch (error) {
         throw refusedRoot(error, root);
       }
     },
   });
 
-  const state: HostState = { baseUrl: "", isDraining: false, closing: new AbortController() };
-  const http = createHttpHost(state, agents, log, { ...options, loopbackOnly, isMulti });
+  const http = createHttpHost(state, agents, log, { ...options, loopbackOnly, isMulti }, passes.policy);
   const app = createApp(http);
-  const connections = trackConnections(app.server);
+  const tracked = trackConnections(app.server);
   try {
     const listening = await listen(app, address, options.port ?? 3000);
     const url = urlOfAddress(listening);
+    state.ownUrl = url;
     state.baseUrl = options.publicUrl?.replace(/\/+$/, "") ?? url;
     await writeServerFile(stateRoot, { url, pid: process.pid });
     for (const warning of startupWarnings({ options, address, loopbackOnly, agents: agents.all(), harnesses })) {
@@ -164,7 +175,7 @@ export async function createHostWith(
     app.server.close();
     await agents.close(closeGraceMs);
     state.closing.abort();
-    await connections.settled(answerGraceMs);
+    await tracked.settled(answerGraceMs);
     // Kept-alive connections, and those that never sent a request, would hold the port for minutes.
     app.server.closeAllConnections();
     await app.close();
@@ -182,6 +193,8 @@ function refusedRoot(error: unknown, root: string): unknown {
 /** What changes over a host's life. */
 interface HostState {
   baseUrl: string;
+  /** Where the host reaches itself. */
+  ownUrl: string;
   isDraining: boolean;
   readonly closing: AbortController;
 }
@@ -191,6 +204,7 @@ function createHttpHost(
   agents: ServedAgents,
   log: HostLog,
   options: HostOptions & { readonly loopbackOnly: boolean; readonly isMulti: boolean },
+  peers: AuthPolicy,
 ): HttpHost {
   const { loopbackOnly, isMulti, assets, dev = false, allowAnonymous = false } = options;
   const folders =
@@ -202,7 +216,7 @@ function createHttpHost(
         };
   return {
     log,
-    auth: createAuthChain(options),
+    auth: [peers, ...createAuthChain(options)],
     limits: { bodyBytes: options.bodyLimit ?? mebibyte, workspaceBytes: 25 * mebibyte },
     version: agents.bundle.manifest.bdk,
     isMulti,

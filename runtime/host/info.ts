@@ -1,3 +1,4 @@
+import type { CatalogTool } from "../connections/contract.js";
 import type { AgentManifest, ConnectionEntry, ToolEntry } from "../manifest/schema.js";
 import { next as nextRun } from "../schedules/cron.js";
 
@@ -109,6 +110,26 @@ export function toolListing(agent: AgentManifest) {
   return agent.tools
     .filter((tool) => tool.execution === "server")
     .map((tool) => ({ name: tool.name, ...defined({ title: tool.title }) }));
+}
+
+/** Whether some connection shows its tools to the model under their own names. */
+export function hasLentTools(agent: AgentManifest): boolean {
+  return agent.mcpConnections.some(({ advertiseTools }) => advertiseTools === true);
+}
+
+/** The catalog with the tools that connections advertise; one of the project's own name hides theirs. */
+export function withLentTools(
+  own: ReturnType<typeof toolListing>,
+  lent: readonly CatalogTool[],
+): readonly { readonly name: string; readonly source?: string }[] {
+  const taken = new Set(own.map(({ name }) => name));
+  const shown = lent.filter(({ name }) => !taken.has(name));
+  return [...own, ...shown.map(({ name, title, connection }) => ({ name, ...defined({ title }), source: connection }))];
+}
+
+/** A connection's tool in full: as one of the project's, its source the connection. */
+export function lentToolDetail({ connection, tool, ...told }: CatalogTool) {
+  return { ...told, execution: "server" as const, source: connection, connection: { name: connection, tool } };
 }
 
 function connectionInfo(connection: ConnectionEntry) {

@@ -16,6 +16,7 @@ export type SectionName =
   | "webhook"
   | "oidc"
   | "schedules"
+  | "connections"
   | "reminders";
 
 /** Section name → loader of its module. A missing key: the section was not linked. */

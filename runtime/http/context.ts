@@ -1,14 +1,19 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ArtifactService } from "../artifacts/service.js";
+import type { AuthRequest } from "../auth/loopback.js";
 import { type AuthPolicy, authenticate } from "../auth/policy.js";
 import type { Principal } from "../auth/principal.js";
 import type { ChannelMount } from "../channels/mount.js";
+import type { ConnectionMount } from "../connections/mount.js";
 import { RuntimeError } from "../errors.js";
 import type { Generation } from "../host/generation.js";
 import type { HostLog } from "../host/log.js";
 import type { ReminderMount } from "../reminders/mount.js";
 import type { ScheduleMount } from "../schedules/mount.js";
 import type { Caller, SessionService } from "../session/service.js";
+import { isAllowedOrigin } from "./cors.js";
+import { forwardedHost } from "./forwarded.js";
+import type { Meter } from "./meter.js";
 
 /** One served agent, as the routes see it. */
 export interface AgentMount {
@@ -17,6 +22,7 @@ export interface AgentMount {
   readonly artifacts: ArtifactService;
   readonly channels: ChannelMount;
   readonly schedules: ScheduleMount;
+  readonly connections: ConnectionMount;
   readonly reminders: ReminderMount;
   /** The code that answers now; a dev swap replaces it. */
   readonly generation: Generation;
@@ -36,6 +42,12 @@ export interface HttpHost {
   /** Nothing fires by itself; there are routes to fire things by hand. */
   readonly isDev: boolean;
   readonly hasDocs: boolean;
+  /** `X-Forwarded-…` headers are a proxy's of the operator. */
+  readonly trustProxy: boolean;
+  /** Origins whose pages the operator lets in. */
+  readonly corsOrigins: ReadonlySet<string>;
+  /** Counts requests against their callers' allowances; absent without a limit. */
+  readonly meter?: Meter;
   /** Agents in the order of the manifest. */
   mounts(): readonly AgentMount[];
   /** The agent of a slug; the only one in single mode. */
@@ -79,19 +91,39 @@ export function findAgent(host: HttpHost) {
 
 /** Route hook: runs the auth chain, before any byte of the body is read; 401 when no policy admits the request. */
 export function requireCaller(host: HttpHost) {
-  const settle = (request: FastifyRequest, principal: Principal | undefined): void => {
-    if (principal === undefined) throw unauthorized(host);
+  const settle = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    principal: Principal | undefined,
+  ): Promise<void> => {
+    await host.meter?.(request, reply, principal);
+    if (principal === undefined) {
+      reply.header("www-authenticate", "Bearer");
+      throw unauthorized(host);
+    }
     request.bdkCaller = host.toCaller(principal);
   };
   return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    const admitted = authenticate(host.auth, { peer: request.socket.remoteAddress, headers: request.headers });
-    if (admitted instanceof Promise) {
-      admitted.then((principal) => settle(request, principal)).then(() => done(), done);
+    const admitted = authenticate(host.auth, toAuthRequest(host, request));
+    if (admitted instanceof Promise || host.meter !== undefined) {
+      Promise.resolve(admitted)
+        .then((principal) => settle(request, reply, principal))
+        .then(() => done(), done);
       return;
     }
     if (admitted === undefined) reply.header("www-authenticate", "Bearer");
     else request.bdkCaller = host.toCaller(admitted);
     done(admitted === undefined ? unauthorized(host) : undefined);
+  };
+}
+
+/** What auth policies may know of a request. */
+export function toAuthRequest(host: HttpHost, request: FastifyRequest): AuthRequest {
+  return {
+    peer: request.socket.remoteAddress,
+    headers: request.headers,
+    forwardedHost: host.trustProxy ? forwardedHost(request) : undefined,
+    isAllowedOrigin: isAllowedOrigin(request, host.corsOrigins),
   };
 }
 

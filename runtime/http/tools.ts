@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
+import type { CatalogTool } from "../connections/contract.js";
 import { RuntimeError } from "../errors.js";
+import { hasLentTools, lentToolDetail, toolListing, withLentTools } from "../host/info.js";
 import type { AgentManifest } from "../manifest/schema.js";
 import { readBody, readQuery, readString } from "./body.js";
 import { agentOf, callerOf, type HttpHost } from "./context.js";
@@ -33,16 +35,22 @@ export function toolRoutes(app: FastifyInstance, host: HttpHost): void {
 
   app.get("/v1/tools", async (request, reply) => {
     await checkBinding(request);
-    return reply.type(json).send(agentOf(request).generation.toolsJson);
+    const { generation, connections } = agentOf(request);
+    if (!hasLentTools(generation.agent)) return reply.type(json).send(generation.toolsJson);
+    const { tools: lent, connectionErrors } = await connections.catalog(generation);
+    return { tools: withLentTools(toolListing(generation.agent), lent), connectionErrors };
   });
 
   app.get("/v1/tools/:toolName", async (request, reply) => {
     await checkBinding(request);
     const { toolName } = request.params as { toolName: string };
-    const { agent, toolJson } = agentOf(request).generation;
-    const text = toolJson(toolName);
-    if (text === undefined) throw unknownTool(agent, toolName);
-    return reply.type(json).send(text);
+    const { generation, connections } = agentOf(request);
+    const text = generation.toolJson(toolName);
+    if (text !== undefined) return reply.type(json).send(text);
+    const { tools: lent } = await connections.catalog(generation);
+    const tool = lent.find(({ name }) => name === toolName);
+    if (tool === undefined) throw unknownTool(generation.agent, toolName, lent);
+    return lentToolDetail(tool);
   });
 }
 
@@ -60,7 +68,7 @@ async function checkBinding(request: Parameters<typeof agentOf>[0]): Promise<voi
   }
 }
 
-function unknownTool(agent: AgentManifest, toolName: string): RuntimeError {
-  const available = agent.tools.filter((tool) => tool.execution === "server").map((tool) => tool.name);
+function unknownTool(agent: AgentManifest, toolName: string, lent: readonly CatalogTool[]): RuntimeError {
+  const available = withLentTools(toolListing(agent), lent).map(({ name }) => name);
   return new RuntimeError("unknown_tool", `no tool named "${toolName}"`, { available });
 }

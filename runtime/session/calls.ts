@@ -38,7 +38,7 @@ export async function runCall(request: CallRequest): Promise<Draft> {
   });
 
   if (call.phase === "denied") return refuse(`A human denied this call of ${toolName}; it did not run.`);
-  const tool = actor.tool(toolName);
+  const tool = await actor.tool(toolName);
   if (tool === undefined) {
     return refuse(`There is no tool named "${toolName}". Available: ${actor.toolNames.join(", ") || "none"}.`);
   }

@@ -35,9 +35,11 @@ export function createDirectCalls(
   return async (caller, call) => {
     const { toolName, input = {}, signal, notices } = call;
     const generation = deps.generation();
-    const tool = generation.tool(toolName);
+    const found = generation.tool(toolName);
+    const tool = found instanceof Promise ? await found : found;
     if (tool === undefined || tool.modelOnly === true) {
-      throw refuse("unknown_tool", `no tool named "${toolName}"`, { available: generation.directToolNames });
+      const available = [...generation.directToolNames, ...(generation.lentToolNames?.() ?? [])];
+      throw refuse("unknown_tool", `no tool named "${toolName}"`, { available });
     }
     if (tool.execution === "agent") {
       throw refuse("invalid_request", `"${toolName}" runs where the agent runs and can't be called from outside`);

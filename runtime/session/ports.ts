@@ -4,7 +4,7 @@
  */
 import type { JsonValue, SessionEvent, SessionEventType, SessionMode, SessionPurpose } from "./event.js";
 import type { Harness, ModelSetting, ToolSpec } from "./model.js";
-import type { CallNotices, Caller, SessionStatus } from "./service.js";
+import type { Caller, CallNotices, SessionStatus } from "./service.js";
 
 /** Facts fixed when a session is created; stored as `session.json`. */
 export interface SessionRecord {
@@ -207,7 +207,8 @@ export interface Actor {
   system(record: SessionRecord): string;
   /** What the model may call in that session. */
   specs(record: SessionRecord): readonly ToolSpec[] | Promise<readonly ToolSpec[]>;
-  tool(name: string): CallableTool | undefined;
+  /** A promise for tools of MCP connections, which only their server knows. */
+  tool(name: string): CallableTool | undefined | Promise<CallableTool | undefined>;
   /** Names of what the model may call. */
   readonly toolNames: readonly string[];
 }
@@ -217,8 +218,10 @@ export interface Generation extends Actor {
   readonly agentName: string;
   readonly manifestHash: string;
   readonly maxRunningTurns: number | undefined;
-  /** Names of the tools that can be called without a model. */
+  /** Names of the project's tools that can be called without a model. */
   readonly directToolNames: readonly string[];
+  /** Names of tools of MCP connections that can be called so, as far as they are known. */
+  lentToolNames?(): readonly string[];
   subagent(name: string): Actor | undefined;
   /** The project's own act on a turn's final text; never rejects. Absent: the text is the result. */
   readonly commit?: (text: string, scope: CommitScope) => Promise<Committed>;

@@ -8,6 +8,8 @@ import type { HostServices } from "../authoring/host.js";
 import type { DeliveryCursors, Inbox } from "../channels/contract.js";
 import { type ChannelMount, inOrder, mountChannels } from "../channels/mount.js";
 import { createClients } from "../channels/packs.js";
+import type { ConnectionSources } from "../connections/contract.js";
+import { type ConnectionMount, mountConnections } from "../connections/mount.js";
 import { RuntimeError } from "../errors.js";
 import { createHookSink } from "../hooks/dispatch.js";
 import type { Sections } from "../host/sections.js";
@@ -50,6 +52,8 @@ export interface AgentSessionsOptions {
   readonly workspaceDir?: string;
   /** Absolute folder that `local.cwd` and `local.workspaceDir` are relative to; default: the working directory. */
   readonly base?: string;
+  /** Other agents of the host, and who has the tokens of connections with `oauth: true`. */
+  readonly connections?: Pick<ConnectionSources, "version" | "peer" | "authProvider">;
   /** Most model steps in one turn; default 100. */
   readonly maxSteps?: number;
   readonly clock?: Clock;
@@ -63,6 +67,7 @@ export interface AgentSessions extends SessionService {
   readonly artifacts: ArtifactService;
   readonly channels: ChannelMount;
   readonly schedules: ScheduleMount;
+  readonly connections: ConnectionMount;
   readonly reminders: ReminderMount;
   /** What authored code measured in this process. */
   readonly measurements: Measurements;
@@ -102,7 +107,17 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
   });
 
   const openClient = createClients(sections, options.generation, process.env, log);
-  const servicesOf = ({ agent }: AgentGeneration) =>
+  const connections = mountConnections(sections, options.generation, () => ({
+    environment: process.env,
+    base: options.base ?? process.cwd(),
+    version: "0",
+    peer: () => undefined,
+    ...options.connections,
+    clock,
+    log,
+  }));
+
+  const servicesOf = (of: AgentGeneration) =>
     createServices({
       kv,
       files: (record) =>
@@ -113,7 +128,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       otel: (sessionId) => measurements.for(sessionId),
       reminders: (record) => reminders.api(record),
       openClient,
-      connections: [...agent.mcpConnections, ...agent.hostConnections].map(({ name }) => name).sort(),
+      mcp: (record, caller) => connections.host(of, { record, caller }),
     });
 
   const artifactsOf = (from: () => AgentGeneration) => (scope: ArtifactScope) =>
@@ -127,7 +142,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       scope,
     );
 
-  const dispatch: Omit<GenerationSources, "harnesses" | "services" | "artifacts"> = {
+  const dispatch: Omit<GenerationSources, "harnesses" | "services" | "artifacts" | "connections"> = {
     sections,
     scriptsDir: path.join(stateRoot, "scripts"),
     log,
@@ -152,6 +167,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       harnesses,
       services: servicesOf(from),
       artifacts: artifactsOf(() => from),
+      connections: connections.tools(from),
     });
     running.set(from, made);
     return made;
@@ -253,6 +269,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     measurements,
     channels,
     schedules,
+    connections,
     reminders,
     services: () => currentServices(undefined),
     async recover() {
@@ -264,11 +281,12 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     async close(graceMs) {
       await Promise.all([channels.settled(graceMs), schedules.settled(graceMs), reminders.settled(graceMs)]);
       await service.close(graceMs);
+      await connections.close();
       closing.abort();
       await store.close();
       cursors?.close();
-      reminderStore?.close();
       await inbox?.close();
+      reminderStore?.close();
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { ConnectionTools } from "../connections/mount.js";
 import type { HarnessResolver, ModelSetting, ToolSpec } from "../session/model.js";
 import type { Actor, CallableTool, SessionRecord } from "../session/ports.js";
 import type { Builtins } from "./builtins.js";
@@ -11,11 +12,13 @@ export interface ActorParts {
   /** Names of the built-in tools it may use besides; a tool above of the same name wins. */
   readonly allowed: readonly string[];
   readonly builtins: Builtins | undefined;
+  /** Tools of MCP connections; one above of the same name wins. */
+  readonly connections: ConnectionTools | undefined;
 }
 
 /** Who takes model steps, with its own prompt, model and tools. */
 export function createActor(parts: ActorParts): Actor {
-  const { model, harnesses, system, tools, builtins } = parts;
+  const { model, harnesses, system, tools, builtins, connections } = parts;
   const own = [...tools.values()].flatMap(({ spec }) => (spec === undefined ? [] : [spec]));
   const names = builtins === undefined ? [] : parts.allowed.filter((name) => name !== "task" && !tools.has(name));
   const ready = new Map(
@@ -28,12 +31,33 @@ export function createActor(parts: ActorParts): Actor {
     return specs;
   }
 
+  const fixed = [...own.map(({ name }) => name), ...names];
+  if (connections === undefined) {
+    return {
+      model,
+      harness: () => harnesses.resolve(model),
+      system,
+      specs: () => specs ?? loadSpecs(),
+      tool: (name) => tools.get(name)?.tool ?? ready.get(name),
+      toolNames: fixed,
+    };
+  }
+  const isTaken = (name: string) => tools.has(name) || ready.has(name);
   return {
     model,
     harness: () => harnesses.resolve(model),
     system,
-    specs: () => specs ?? loadSpecs(),
-    tool: (name) => tools.get(name)?.tool ?? ready.get(name),
-    toolNames: [...own.map(({ name }) => name), ...names],
+    async specs() {
+      const [first, lent] = await Promise.all([specs ?? loadSpecs(), connections.specs()]);
+      return [...first, ...lent.filter(({ name }) => !isTaken(name))];
+    },
+    tool: (name) => tools.get(name)?.tool ?? ready.get(name) ?? lentTool(connections, name),
+    get toolNames() {
+      return [...fixed, ...connections.knownNames().filter((name) => !isTaken(name))];
+    },
   };
+}
+
+function lentTool(connections: ConnectionTools, name: string): Promise<CallableTool | undefined> | undefined {
+  return connections.mayHave(name) ? connections.tool(name) : undefined;
 }

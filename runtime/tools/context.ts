@@ -3,12 +3,13 @@ import type { ArtifactsApi } from "../authoring/artifacts.js";
 import type { HostServices, SessionInfo } from "../authoring/host.js";
 import type { ToolContext, ToolLogLevel } from "../authoring/tools.js";
 import type { CallScope, Log, SessionRecord } from "../session/ports.js";
+import type { ServicesOf } from "./services.js";
 
 /** What authored code needs of the host, made per agent. */
 export interface ContextSources {
   readonly agentName: string;
   readonly stateRoot: string;
-  readonly services: (record: SessionRecord | undefined) => HostServices;
+  readonly services: ServicesOf;
   readonly artifacts: (scope: ArtifactScope) => ArtifactsApi;
   /** Path of the workspace; of a session's own, or of one made for a call outside any. */
   readonly workspaceDir: (record: SessionRecord | undefined, callId: string) => string;
@@ -56,7 +57,7 @@ export class CallContext implements ToolContext {
   }
 
   get host(): HostServices {
-    this.#host ??= this.#sources.services(this.#scope.record);
+    this.#host ??= this.#sources.services(this.#scope.record, this.#scope.caller);
     return this.#host;
   }
 

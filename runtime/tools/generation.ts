@@ -1,4 +1,5 @@
 import { createTagArtifact, tagArtifactName, tagArtifactSpec } from "../artifacts/tool.js";
+import type { ConnectionTools } from "../connections/mount.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import type { AgentManifest, Dynamic } from "../manifest/schema.js";
 import { createReminderTools } from "../reminders/tools.js";
@@ -17,6 +18,8 @@ export interface GenerationSources extends Omit<DispatchSources, "agentName" | "
   readonly harnesses: HarnessResolver;
   /** What folders above the working directory have to say. */
   readonly ambient: (record: SessionRecord | undefined) => Ambient;
+  /** What MCP connections lend; subagents have the same. */
+  readonly connections: ConnectionTools | undefined;
 }
 
 type Toolbox = Map<string, { readonly tool: CallableTool; readonly spec?: ToolSpec }>;
@@ -24,7 +27,7 @@ type Toolbox = Map<string, { readonly tool: CallableTool; readonly spec?: ToolSp
 /** Makes an agent's code callable: tools ready, prompts composed, models chosen. Done once for each swap. */
 export function createRunningGeneration(from: AgentGeneration, sources: GenerationSources): Generation {
   const { agent, manifestHash, definitions } = from;
-  const { harnesses } = sources;
+  const { harnesses, connections } = sources;
   const dispatch: DispatchSources = {
     ...sources,
     agentName: agent.name,
@@ -56,7 +59,7 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
     }
   }
   const system = systemOf(textOf(agent.instructions.text));
-  const root = createActor({ model, harnesses, system, tools: own, allowed, builtins });
+  const root = createActor({ model, harnesses, system, tools: own, allowed, builtins, connections });
   const subagents = new Map(
     agent.subagents.map((subagent) => [
       subagent.name,
@@ -67,6 +70,7 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
         tools: shared,
         allowed: subagent.tools === undefined ? allowed : allowedBuiltins(subagent.tools, false),
         builtins,
+        connections,
       }),
     ]),
   );
@@ -76,6 +80,12 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
     agentName: agent.name,
     manifestHash,
     maxRunningTurns: agent.concurrency?.maxRunningTurns,
+    get toolNames() {
+      return root.toolNames;
+    },
+    ...(connections && {
+      lentToolNames: () => connections.knownNames().filter((name) => !own.has(name)),
+    }),
     directToolNames: agent.tools.filter(({ execution }) => execution === "server").map(({ name }) => name),
     subagent: (name) => subagents.get(name),
     ...(commit && { commit }),
