@@ -1,6 +1,6 @@
 import type { ChannelDefinition } from "../authoring/channels.js";
 import type { ChannelSources } from "./contract.js";
-import { type Conversations, hostCaller } from "./conversations.js";
+import { type Conversations, callerOf, hostCaller } from "./conversations.js";
 import type { PackHost } from "./packs.js";
 
 /** What a pack's host is made of. */
@@ -30,8 +30,8 @@ export function createPackHost(parts: PackHostParts): PackHost {
     findSession: (key) => sessions.findByKey(channel.id, key),
     stop: async (sessionId) => (await sessions.stop(hostCaller, sessionId)).stopped,
     approvals: (sessionId) => sessions.approvals(hostCaller, sessionId),
-    resolveApproval: (sessionId, callId, decision) =>
-      sessions.resolveApproval(hostCaller, sessionId, callId, decision, true),
+    resolveApproval: (sessionId, callId, decision, { by, confirm = true } = {}) =>
+      sessions.resolveApproval(by === undefined ? hostCaller : callerOf(by), sessionId, callId, decision, confirm),
     waitUntil,
   };
 }

@@ -66,7 +66,17 @@ export interface PackHost {
   stop(sessionId: string): Promise<boolean>;
   approvals(sessionId: string): Promise<readonly PendingApproval[]>;
   /** Settles a parked call; throws `RuntimeError` `approval_resolved` when somebody else did. */
-  resolveApproval(sessionId: string, callId: string, decision: "approve" | "deny"): Promise<void>;
+  resolveApproval(
+    sessionId: string,
+    callId: string,
+    decision: "approve" | "deny",
+    options?: {
+      /** Who decided; default: the host itself. */
+      readonly by?: SessionAuth;
+      /** Approves although the agent's code has changed since the call was asked about. Default true. */
+      readonly confirm?: boolean;
+    },
+  ): Promise<void>;
   /** Keeps the process from stopping until the promise settles; a failure is logged. */
   waitUntil(promise: Promise<unknown>): void;
 }

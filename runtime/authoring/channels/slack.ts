@@ -15,10 +15,19 @@ export interface SlackMessage {
   readonly author?: { readonly id: string; readonly name?: string; readonly isBot?: boolean };
 }
 
+/** The thread that a message belongs to, or would begin. */
+export interface SlackThread {
+  readonly channelId: string;
+  /** `ts` of the thread's first message; for a message that is in none, its own. */
+  readonly ts: string;
+  /** Posts Markdown into the thread. Rejects with Slack's own error code, such as `channel_not_found`. */
+  post(text: string): Promise<void>;
+}
+
 /** What a message handler is given besides the message. */
 export interface SlackContext {
   readonly host: HostServices;
-  readonly thread: { readonly channelId: string; readonly ts: string; post(text: string): Promise<void> };
+  readonly thread: SlackThread;
 }
 
 /** Starts a session for a message. `context` lines are told to the model before it. */
@@ -34,7 +43,10 @@ export type SlackMessageHandler = (
   message: SlackMessage,
 ) => SlackDispatch | null | Promise<SlackDispatch | null>;
 
-/** Options of `slackChannel`. */
+/**
+ * Options of `slackChannel`. A handler that is left out answers everyone but bots, as their own; channel posts are heard
+ * only where `engagement.channelPosts` says.
+ */
 export interface SlackChannelOptions {
   /** `TRIAGE` reads `TRIAGE_SLACK_BOT_TOKEN` and so on; default without a prefix. */
   readonly envPrefix?: string | undefined;
@@ -45,7 +57,7 @@ export interface SlackChannelOptions {
           readonly allow: readonly string[];
           /** Default `top-level`. */
           readonly posts?: "top-level" | "all";
-          /** Milliseconds of quiet before posts are taken together. */
+          /** Posts that follow each other within so many milliseconds are taken together, as one turn. Default 0. */
           readonly debounceMs?: number;
         };
       }
@@ -57,13 +69,28 @@ export interface SlackChannelOptions {
     | {
         /** `post` (default) one message at the end, `stream` edits one as it grows, `agent` leaves it to tools. */
         readonly mode?: "post" | "stream" | "agent";
-        readonly status?: { readonly reasoning?: boolean; readonly tools?: boolean; readonly idle?: readonly string[] };
+        /** The line below a thread while the agent works; `false`: none. Default: that it is thinking. */
+        readonly status?:
+          | false
+          | {
+              /** Show what it is thinking about. */
+              readonly reasoning?: boolean;
+              /** Show which tools it runs. */
+              readonly tools?: boolean;
+              /** Texts that take turns while there is nothing else to show; ten at most. */
+              readonly idle?: readonly string[];
+            };
       }
     | undefined;
   readonly suggestedPrompts?: readonly { readonly title: string; readonly message: string }[] | undefined;
   readonly suggestedPromptsTitle?: string | undefined;
-  /** `slack.dmthread/v2` gives each top-level direct message a session of its own. */
+  /**
+   * `slack.dmthread/v2` gives each top-level direct message a session of its own, answered in its thread. Default: all
+   * top-level messages of one person are one conversation.
+   */
   readonly continuation?: string | undefined;
+  /** Base of Slack's Web API, with a slash at the end. Default `SLACK_API_URL`, else `https://slack.com/api/`. */
+  readonly apiUrl?: string | undefined;
   readonly events?: ChannelConfig["events"];
 }
 
@@ -72,6 +99,29 @@ export type SlackChannelDefinition = ChannelDefinition & {
   readonly pack: "slack";
   readonly options: SlackChannelOptions;
 };
+
+/** Where a conversation is: the key of its session, read. */
+export interface SlackConversation {
+  readonly channelId: string;
+  /** Left out: the whole of a direct conversation, or a thread that the first reply will begin. */
+  readonly threadTs?: string;
+}
+
+/** `C0123456789:1700000000.000100`, or the channel alone. */
+export function formatSlackContinuationKey({ channelId, threadTs }: SlackConversation): string {
+  return threadTs === undefined ? channelId : `${channelId}:${threadTs}`;
+}
+
+/**
+ * Reads `ctx.session.continuationKey` of a Slack session; `undefined` for the key of another channel.
+ *
+ * @example parseSlackContinuationKey("C0123456789:1700000000.000100")?.threadTs // "1700000000.000100"
+ */
+export function parseSlackContinuationKey(key: string | undefined): SlackConversation | undefined {
+  const [, channelId, threadTs] = /^([CDG][A-Z0-9]+)(?::(\d+\.\d+)|:new-[\w-]+)?$/.exec(key ?? "") ?? [];
+  if (channelId === undefined) return undefined;
+  return threadTs === undefined ? { channelId } : { channelId, threadTs };
+}
 
 /**
  * A Slack app as a channel.

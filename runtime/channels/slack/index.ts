@@ -1,0 +1,83 @@
+/** The Slack pack: the section of the runtime that carries `slackChannel(…)` out. */
+import type { WebClient } from "@slack/web-api";
+import type { SlackChannelOptions } from "../../authoring/channels/slack.js";
+import type { ClientRequest, PackHost, ServedPack } from "../packs.js";
+import { createApprovals } from "./approvals.js";
+import { createClient, readCredentials, reasonOf, type SlackCredentials } from "./client.js";
+import { createDispatcher } from "./dispatch.js";
+import type { SlackIdentity } from "./event.js";
+import { createTakeIn, ingressAuth, ingressRoute } from "./ingress.js";
+import { createOutbox } from "./outbox.js";
+import { createReplies } from "./replies.js";
+import { runSocketMode } from "./socket.js";
+import { createStatusLines } from "./status.js";
+import { routeToSlack } from "./target.js";
+
+/** Slack says that payloads are small, and that this may change; what is larger is nothing of its. */
+const bodyLimit = 25 * 1024 * 1024;
+
+/** Makes a client once, when it is first needed: without a token everything else still works. */
+function lazily(create: () => WebClient): () => WebClient {
+  let made: WebClient | undefined;
+  return () => {
+    made ??= create();
+    return made;
+  };
+}
+
+export function openPack(host: PackHost): ServedPack {
+  const options = (host.definition.options ?? {}) as SlackChannelOptions;
+  const credentials = readCredentials(host.environment, options.envPrefix, options.apiUrl);
+  const client = lazily(() => createClient(credentials, host.log));
+  const outbox = createOutbox({
+    client: lazily(() => createClient(credentials, host.log, true)),
+    kv: host.kv,
+    log: host.log,
+  });
+  const status = createStatusLines(client, host.log);
+  const approvals = createApprovals(host, client, outbox);
+  const dispatcher = createDispatcher(host, options, client, approvals);
+  let identity: SlackIdentity = {};
+  const takeIn = createTakeIn(host, options, () => identity, dispatcher.laneOf);
+
+  return {
+    auth: ingressAuth(credentials),
+    routes: [ingressRoute(takeIn)],
+    bodyLimit,
+    events: createReplies(host, options, { client, outbox, status, approvals }),
+    deliver: dispatcher.deliver,
+    route: (received) => routeToSlack(host.id, received),
+    async onStart() {
+      if (credentials.appToken !== undefined) {
+        runSocketMode(host, credentials, takeIn).catch((error: unknown) =>
+          host.log("error", `channel "${host.id}": Socket Mode ended: ${reasonOf(error)}`),
+        );
+      }
+      identity = await introduce(host, credentials, client);
+    },
+  };
+}
+
+/** Who the app is. Not to know it is no failure: events carry most of it. */
+async function introduce(
+  { id, log }: PackHost,
+  { botToken, nameOf }: SlackCredentials,
+  client: () => WebClient,
+): Promise<SlackIdentity> {
+  if (botToken === undefined) {
+    log("warn", `channel "${id}": ${nameOf("SLACK_BOT_TOKEN")} is not set: it hears Slack and can't answer`);
+    return {};
+  }
+  try {
+    const { user_id: userId, bot_id: botId } = await client().auth.test();
+    return { userId, botId };
+  } catch (error) {
+    log("warn", `channel "${id}": Slack does not know this app's bot token: ${reasonOf(error)}`);
+    return {};
+  }
+}
+
+/** A client for `ctx.host.slack.getClient()`. */
+export function openClient({ environment, prefix, log }: ClientRequest): WebClient {
+  return createClient(readCredentials(environment, prefix), log);
+}
