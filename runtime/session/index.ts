@@ -207,7 +207,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
     }
   }
 
-  async function send(caller: Caller, request: FollowUp, onRecorded: (messages: number) => void): Promise<number> {
+  async function send(caller: Caller, request: FollowUp, beforeRecord: (messages: number) => void): Promise<number> {
     const { sessionId, continuationToken, message, admission = "preempt", workspaceFiles } = request;
     const runner = await requireRunner(caller, sessionId);
     const files = workspaceFiles && (await workspace.stage(sessionId, workspaceFiles));
@@ -220,7 +220,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
           "this continuation token was used already; the latest answer has the next one",
         );
       }
-      const messages = await runner.receive({ text: message, admission, onRecorded, ...(files && { files }) });
+      const messages = await runner.receive({ text: message, admission, beforeRecord, ...(files && { files }) });
       tokens.rotated(runner.row, messages);
       return messages;
     } catch (error) {
@@ -256,7 +256,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
       const key = idempotencyKey === undefined ? undefined : `${caller.owner} ${sessionId} ${idempotencyKey}`;
       const answer = await idempotency.once(key, async (claim) => {
         // Claimed with the record: a server that dies before it can answer still knows that this message was taken.
-        const onRecorded = (messages: number) => {
+        const beforeRecord = (messages: number) => {
           try {
             claim({ sessionId, messages });
           } catch (error) {
@@ -264,7 +264,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
             deps.log("warn", `an idempotency key was not kept: ${String(error)}`);
           }
         };
-        return { sessionId, messages: await send(caller, request, onRecorded) };
+        return { sessionId, messages: await send(caller, request, beforeRecord) };
       });
       return accepted(answer);
     },

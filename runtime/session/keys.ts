@@ -62,7 +62,7 @@ export function createSessionKeys(
     async wake(sessionId, message, key) {
       await idempotency.once(key === undefined ? undefined : `${host.owner} ${sessionId} ${key}`, async (claim) => {
         const runner = await requireRunner(host, sessionId);
-        const onRecorded = (messages: number) => {
+        const beforeRecord = (messages: number) => {
           try {
             claim({ sessionId, messages });
           } catch (error) {
@@ -70,7 +70,7 @@ export function createSessionKeys(
             log("warn", `an idempotency key was not kept: ${String(error)}`);
           }
         };
-        const messages = await runner.receive({ text: message, admission: "coalesce", onRecorded });
+        const messages = await runner.receive({ text: message, admission: "coalesce", beforeRecord });
         tokens.rotated(runner.row, messages);
         return { sessionId, messages };
       });

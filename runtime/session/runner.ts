@@ -104,19 +104,22 @@ export class SessionRunner {
     readonly text: string;
     readonly admission: "preempt" | "coalesce";
     readonly files?: StagedFiles;
-    /** Called with the number of messages at the moment of the record, before anything else can happen. */
-    readonly onRecorded?: (messages: number) => void;
+    /**
+     * Called with the number that this message will have, right before the record: a process that dies between the two
+     * leaves a number that was never reached, which tells a later one that the message was not taken.
+     */
+    readonly beforeRecord?: (messages: number) => void;
   }): Promise<number> {
-    const { text, admission, files, onRecorded } = message;
+    const { text, admission, files, beforeRecord } = message;
     const journal = this.#journal;
     const turnId = this.#context.deps.makeId("turn_");
     const named = files === undefined ? {} : { files: files.paths };
     const drafts = journal.decide({ do: "receive", text, admission, turnId, ...named });
     files?.accept(journal.state.messages + 1);
     const interrupted = admission === "preempt" ? journal.state.turn?.id : undefined;
+    beforeRecord?.(journal.state.messages + 1);
     const visible = journal.append(drafts);
     const { messages } = journal.state;
-    onRecorded?.(messages);
     await visible;
     if (interrupted !== undefined && interrupted === journal.state.turn?.id) {
       this.#loop.interrupt("interrupted by a new message");

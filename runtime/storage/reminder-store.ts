@@ -24,6 +24,9 @@ export function openReminderStore(dir: string, log: Log): ReminderStore {
   const text = guardStorage(() => readIfThere(file));
   let opened: { readonly fd: number; readonly sync: SharedSync; size: number } | undefined;
   let lines = 0;
+  /** Writes that are not on disk yet: while there are any, the file stays open. */
+  let pending = 0;
+  let isClosing = false;
 
   for (const [at, each] of (text ?? "").split("\n").entries()) {
     if (each === "") continue;
@@ -54,6 +57,7 @@ export function openReminderStore(dir: string, log: Log): ReminderStore {
   }
 
   async function write(line: Line): Promise<void> {
+    pending += 1;
     try {
       const isNew = opened === undefined && text === undefined;
       const to = open();
@@ -63,8 +67,15 @@ export function openReminderStore(dir: string, log: Log): ReminderStore {
       if (isNew) await syncPath(dir);
     } catch (error) {
       throw storageError(error);
+    } finally {
+      pending -= 1;
+      if (pending === 0) tidy();
     }
-    if (lines > live.size * 2 + slack) compact();
+  }
+
+  function tidy(): void {
+    if (isClosing) close();
+    else if (lines > live.size * 2 + slack) compact();
   }
 
   /** A store that can't be made smaller works all the same. */
@@ -98,7 +109,10 @@ export function openReminderStore(dir: string, log: Log): ReminderStore {
     async remove(id) {
       if (live.delete(id)) await write({ gone: id });
     },
-    close,
+    close() {
+      isClosing = true;
+      if (pending === 0) close();
+    },
   };
 }
 
