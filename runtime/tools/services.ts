@@ -29,7 +29,6 @@ export function createServices(sources: ServiceSources): ServicesOf {
   return (record, caller) => {
     let files: HostFilesApi | undefined;
     let otel: HostOtelApi | undefined;
-    let reminders: HostRemindersApi | undefined;
     let mcp: HostMcpApi | undefined;
     let reminders: HostRemindersApi | undefined;
     return {
