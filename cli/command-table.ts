@@ -173,6 +173,13 @@ export const commandTable = {
     arguments: [],
     options: {
       ...server,
+      "shutdown-timeout": {
+        kind: "integer",
+        value: "seconds",
+        min: 0,
+        max: 86_400,
+        summary: "How long running turns may take to end when the server is stopped (default 10)",
+      },
       dev: { kind: "flag", summary: "Dev routes, and the session list of every caller on loopback" },
     },
     examples: [

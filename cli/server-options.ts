@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { type FrontOptions, problemOfFront } from "../runtime/host/front.js";
 import type { HostOptions } from "../runtime/host/options.js";
 import type { Values } from "./command.js";
 import type { CommandTable } from "./command-table.js";
@@ -28,6 +29,7 @@ export function serverOptions(
       help: "pass a secret, or leave --bearer-token out",
     });
   }
+  const front = frontOptions(flags);
   const operatorToken = flags["operator-token"] ?? env.BDK_OPERATOR_TOKEN;
   const stateRoot = flags["state-root"] ?? env.BDK_STATE_ROOT;
   const model = flags.model ?? env.BDK_MODEL;
@@ -47,7 +49,23 @@ export function serverOptions(
     ...(operatorToken === undefined ? {} : { operatorToken }),
     ...(model === undefined ? {} : { model }),
     ...(flags["public-url"] === undefined ? {} : { publicUrl: flags["public-url"] }),
+    ...front,
   };
+}
+
+/** What stands between the network and the routes. */
+function frontOptions(flags: ServerFlags): FrontOptions {
+  const { "tls-cert": tlsCert, "tls-key": tlsKey, "rate-limit": rateLimit, "cors-origin": corsOrigins } = flags;
+  const front: FrontOptions = {
+    ...(flags["trust-proxy"] && { trustProxy: true }),
+    ...(corsOrigins.length === 0 ? {} : { corsOrigins }),
+    ...(tlsCert === undefined ? {} : { tlsCert: resolve(tlsCert) }),
+    ...(tlsKey === undefined ? {} : { tlsKey: resolve(tlsKey) }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+  };
+  const problem = problemOfFront(front);
+  if (problem !== undefined) throw usageFailure("badOptionValue", { message: problem });
+  return front;
 }
 
 function envPort(value: string | undefined): number | undefined {

@@ -67,6 +67,7 @@ const sections = {
   slack: "runtime/channels/slack/index.ts",
   webhook: "runtime/channels/webhook/index.ts",
   oidc: "runtime/auth/oidc/index.ts",
+  "rate-limit": "runtime/http/rate-limit/index.ts",
   schedules: "runtime/schedules/index.ts",
   connections: "runtime/connections/index.ts",
   reminders: "runtime/reminders/index.ts",

@@ -20,6 +20,7 @@ export default async function setup(): Promise<void> {
       "slack",
       "webhook",
       "oidc",
+      "rate-limit",
       "schedules",
       "connections",
       "reminders",

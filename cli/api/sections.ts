@@ -11,6 +11,7 @@ export const allSections: Sections = {
   workspace: () => import("../../runtime/workspace/tools/index.js"),
   channels: () => import("../../runtime/channels/index.js"),
   oidc: () => import("../../runtime/auth/oidc/index.js"),
+  "rate-limit": () => import("../../runtime/http/rate-limit/index.js"),
   schedules: () => import("../../runtime/schedules/index.js"),
   connections: () => import("../../runtime/connections/index.js"),
   reminders: () => import("../../runtime/reminders/index.js"),

@@ -9,9 +9,14 @@ import { untilInterrupted } from "../ui/signals.js";
 export const run: Run<"serve"> = async ({ options }, terminal) => {
   const root = projectFolder(options.dir);
   const interrupted = untilInterrupted();
+  const timeout = options["shutdown-timeout"];
   const server = await serveProject(
     root,
-    { ...serverOptions(root, options), dev: options.dev },
+    {
+      ...serverOptions(root, options),
+      dev: options.dev,
+      ...(timeout === undefined ? {} : { shutdownTimeoutMs: timeout * 1000 }),
+    },
     terminal,
     options.json,
   );

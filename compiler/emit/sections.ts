@@ -18,6 +18,7 @@ export const sectionNames: readonly SectionName[] = [
   "slack",
   "webhook",
   "oidc",
+  "rate-limit",
   "schedules",
   "connections",
   "reminders",
@@ -34,7 +35,8 @@ export function neededSections(
   text = "",
 ): Result<readonly SectionName[]> {
   const diagnostics: Diagnostic[] = [];
-  const needed = new Set(manifest.agents.flatMap(sectionsOf));
+  // Whether requests are counted is said at startup.
+  const needed = new Set<SectionName>(["rate-limit", ...manifest.agents.flatMap(sectionsOf)]);
   for (const name of include) {
     const found = sectionNames.find((each) => each === name || each === `model-${name}`);
     if (found !== undefined) needed.add(found);

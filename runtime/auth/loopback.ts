@@ -15,6 +15,10 @@ export interface AuthRequest {
   /** Address of the other end of the socket; absent when the socket is gone already. */
   readonly peer: string | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The host that a trusted proxy was asked for; absent without `--trust-proxy`. */
+  readonly forwardedHost?: string | undefined;
+  /** The operator lets pages of the request's origin in (`--cors-origin`). */
+  readonly isAllowedOrigin?: boolean;
 }
 
 /** Whether an address is of this machine: `127.0.0.0/8`, `::1`, also written as an IPv4-mapped address. */
@@ -41,14 +45,16 @@ export function isLoopbackOrigin(origin: string): boolean {
 
 /**
  * A direct call from this machine: loopback peer, no forwarding header, and a Host (and Origin, when a browser sends
- * one) that is loopback too. The last part is what stops a web page that rebinds its own name to 127.0.0.1. Decision 24.
+ * one) that is loopback too, or an origin that the operator named. The last part is what stops a web page that rebinds
+ * its own name to 127.0.0.1. A trusted proxy changes nothing: whoever came through it did not call directly. Decision 24.
  */
 export function isDirectLoopback(request: AuthRequest): boolean {
   if (!isKnownLoopbackAddress(request.peer)) return false;
   if (forwardingHeaders.some((name) => request.headers[name] !== undefined)) return false;
   const { host, origin } = request.headers;
   if (typeof host !== "string" || !isKnownLoopbackHost(host)) return false;
-  return origin === undefined || (typeof origin === "string" && isLoopbackOrigin(origin));
+  if (origin === undefined || request.isAllowedOrigin === true) return true;
+  return typeof origin === "string" && isLoopbackOrigin(origin);
 }
 
 /** Callers come back with the same address and the same Host: the last answer is nearly always the next one. */

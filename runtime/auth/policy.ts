@@ -78,11 +78,10 @@ export function bearerToken(authorization: string | readonly string[] | undefine
 /** A browser page of another site speaking to us: its Origin is not the host that it calls. */
 export function isForeignOrigin(request: AuthRequest): boolean {
   const { origin, host } = request.headers;
-  if (origin === undefined) return false;
+  if (origin === undefined || request.isAllowedOrigin === true) return false;
   if (typeof origin !== "string" || typeof host !== "string") return true;
   const from = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1]?.toLowerCase();
   if (from === undefined) return true;
-  // A page cannot set the second header without a preflight, which we refuse; a proxy in front of us does set it.
-  const known = [host, request.headers["x-forwarded-host"]].filter((name) => typeof name === "string");
+  const known = [host, request.forwardedHost].filter((name) => name !== undefined);
   return !known.some((name) => name.toLowerCase() === from) && !(isLoopbackHost(from) && isLoopbackHost(host));
 }

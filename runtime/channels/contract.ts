@@ -1,10 +1,11 @@
 /** What the channels of an agent need of the world, and what they offer to it. */
 import type { ArtifactScope } from "../artifacts/api.js";
+import type { AuthRequest } from "../auth/loopback.js";
 import type { OidcSection } from "../auth/oidc/contract.js";
 import type { AuthPolicy } from "../auth/policy.js";
 import type { ArtifactsApi } from "../authoring/artifacts.js";
 import type { ChannelDefinition, Receive } from "../authoring/channels.js";
-import type { HostKvApi, HostServices } from "../authoring/host.js";
+import type { HostKvApi, HostServices, SessionAuth } from "../authoring/host.js";
 import type { ErrorCode } from "../errors.js";
 import type { Sections } from "../host/sections.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
@@ -106,7 +107,7 @@ export interface ChannelSources {
 }
 
 /** A request below `/v1/channels/`. */
-export interface ChannelRequest {
+export interface ChannelRequest extends AuthRequest {
   readonly method: string;
   /** What follows `/v1/channels/`, still encoded, without the query: `drive/status/7`. */
   readonly path: string;
@@ -114,8 +115,8 @@ export interface ChannelRequest {
   readonly query: Readonly<Record<string, unknown>>;
   /** Names and values by turns, as they came. */
   readonly rawHeaders: readonly string[];
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly peer: string | undefined;
+  /** Counts the request against its caller's allowance, once it is known who that is; rejects when it is used up. */
+  readonly meter?: (auth: SessionAuth | undefined) => Promise<void>;
   /** The host's own policies, for channels that have none. */
   readonly hostAuth: readonly AuthPolicy[];
   /** The bytes as they came, read when first asked for; rejects when there are more than the limit, the host's by default. */

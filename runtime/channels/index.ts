@@ -119,6 +119,7 @@ export function createChannels(sources: ChannelSources): Channels {
       const { route, params } = match;
       try {
         const auth = await channel.gate.admit(request, () => toRequest(request));
+        await request.meter?.("is" in auth ? undefined : auth);
         if ("is" in auth) return auth;
         const input = await readInput(route, request);
         if ("is" in input) return input;

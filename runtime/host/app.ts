@@ -6,6 +6,7 @@ import { artifactRoutes } from "../http/artifacts.js";
 import { docsRoutes, playgroundRoutes } from "../http/assets.js";
 import { channelRoutes } from "../http/channels.js";
 import { findAgent, type HttpHost, requireCaller } from "../http/context.js";
+import { addCors } from "../http/cors.js";
 import { costRoutes } from "../http/cost.js";
 import { discoveryRoutes, healthRoutes } from "../http/discovery.js";
 import { handleErrors, sendError } from "../http/errors.js";
@@ -19,13 +20,15 @@ import { addSecurityHeaders } from "../http/security.js";
 import { sessionRoutes } from "../http/session.js";
 import { streamRoutes } from "../http/stream.js";
 import { toolRoutes } from "../http/tools.js";
+import type { ServerFactory } from "./tls.js";
 
 /**
  * The fastify app: one plugin a route family. Agents are found by the slug in the URL at request time, so a swap that
  * brings or removes agents needs no new routes.
  */
-export function createApp(host: HttpHost): FastifyInstance {
+export function createApp(host: HttpHost, serverFactory?: ServerFactory): FastifyInstance {
   const app = fastify({
+    ...(serverFactory && { serverFactory }),
     logger: false,
     bodyLimit: host.limits.bodyBytes,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
@@ -55,6 +58,7 @@ export function createApp(host: HttpHost): FastifyInstance {
   app.decorateRequest("bdkCaller", null);
   readJsonOnly(app);
   addSecurityHeaders(app, host);
+  addCors(app, host.corsOrigins);
   handleErrors(app, host, table);
   if (host.hasDocs) docsRoutes(app, host);
   if (host.isMulti) {

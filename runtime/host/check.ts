@@ -1,6 +1,7 @@
 import type { AgentBundle } from "../manifest/bundle.js";
 import type { AgentManifest, ExtensionEntry } from "../manifest/schema.js";
 import { checkEnvironment, StartupError } from "./environment.js";
+import { problemOfFront } from "./front.js";
 import type { HostOptions } from "./options.js";
 
 /**
@@ -16,6 +17,8 @@ export function checkBundle(bundle: AgentBundle, options: HostOptions): void {
   if (options.authToken !== undefined && options.allowAnonymous === true) {
     throw new StartupError("--bearer-token and --allow-anonymous exclude each other");
   }
+  const problem = problemOfFront(options);
+  if (problem !== undefined) throw new StartupError(problem);
   if (options.mode === "single" && agents.length > 1) {
     const slugs = agents.map((agent) => agent.slug).join(", ");
     throw new StartupError(`--mode single serves one agent, and there are ${agents.length}: ${slugs}`);

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { type FrontOptions, problemOfFront } from "./front.js";
 import type { HostOptions } from "./options.js";
 
 /** What the command line and the environment of `server.mjs` ask for. */
@@ -32,6 +33,12 @@ const flags = {
   dev: { type: "boolean" },
   model: { type: "string" },
   "public-url": { type: "string" },
+  "trust-proxy": { type: "boolean" },
+  "cors-origin": { type: "string", multiple: true },
+  "tls-cert": { type: "string" },
+  "tls-key": { type: "string" },
+  "rate-limit": { type: "string" },
+  "shutdown-timeout": { type: "string" },
   json: { type: "boolean" },
   check: { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -59,6 +66,7 @@ export function readBootFlags(
   const model = either(values.model, "BDK_MODEL");
   const publicUrl = values["public-url"];
   for (const [name, value] of Object.entries(values)) if (value === "") throw new UsageError(`--${name} needs a value`);
+  const front = readFront(values);
   if (publicUrl !== undefined && !/^https?:\/\//.test(publicUrl)) {
     throw new UsageError("--public-url must begin with http:// or https://");
   }
@@ -78,6 +86,7 @@ export function readBootFlags(
       schedules: values["no-schedules"] !== true,
       ...(values["hosted-channels"] === true && { hosted: true }),
       dev: values.dev === true,
+      ...front,
     },
     json: values.json === true,
     check: values.check === true,
@@ -100,6 +109,12 @@ Usage: node server.mjs [flags]
   --allow-anonymous     admit everyone; trusted networks only
   --model ID            replace the agents' model: offline, openai/<id>, …  (BDK_MODEL)
   --public-url URL      how this server is reached from outside
+  --trust-proxy         believe X-Forwarded-… headers: a proxy of yours stands in front
+  --cors-origin ORIGIN  let pages of this origin call the API; may be repeated
+  --tls-cert FILE       speak HTTPS with this certificate (PEM, with its chain)
+  --tls-key FILE        and its private key (PEM)
+  --rate-limit N        most requests a minute for each principal; 429 past them
+  --shutdown-timeout S  how long running turns may take to end at SIGTERM, in seconds  (default 10)
   --no-playground       leave out the web playground and the index
   --no-docs             leave out the documentation site
   --no-schedules        do not fire schedules
@@ -112,6 +127,7 @@ Usage: node server.mjs [flags]
 Examples:
   node server.mjs --model offline
   PORT=8080 HOST=0.0.0.0 BDK_BEARER_TOKEN=… XAI_API_KEY=… node server.mjs
+  node server.mjs --tls-cert fullchain.pem --tls-key key.pem --rate-limit 120
   node server.mjs --check
 `;
 
@@ -122,6 +138,32 @@ function parse(args: readonly string[]) {
     const message = error instanceof Error ? error.message.split(". ", 1)[0] : String(error);
     throw new UsageError(`${message}; --help lists the flags`);
   }
+}
+
+/** Flags of what stands in front of the routes. */
+function readFront(values: ReturnType<typeof parse>): FrontOptions {
+  const {
+    "cors-origin": origins,
+    "tls-cert": tlsCert,
+    "tls-key": tlsKey,
+    "rate-limit": limit,
+    "shutdown-timeout": timeout,
+  } = values;
+  const front: FrontOptions = {
+    ...(values["trust-proxy"] === true && { trustProxy: true }),
+    ...(origins !== undefined && { corsOrigins: origins.flatMap((each) => each.split(",")) }),
+    ...(tlsCert !== undefined && { tlsCert }),
+    ...(tlsKey !== undefined && { tlsKey }),
+    ...(limit !== undefined && { rateLimit: readNumber(limit) }),
+    ...(timeout !== undefined && { shutdownTimeoutMs: readNumber(timeout) * 1000 }),
+  };
+  const problem = problemOfFront(front);
+  if (problem !== undefined) throw new UsageError(problem);
+  return front;
+}
+
+function readNumber(text: string): number {
+  return /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
 }
 
 function readPort(text: string): number {

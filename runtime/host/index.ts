@@ -21,6 +21,7 @@ import { trackConnections } from "./connections.js";
 import { StartupError } from "./environment.js";
 import { listen, urlOfAddress } from "./listen.js";
 import { createHostLog, createStderrWriter, type HostLog } from "./log.js";
+import { type Front, openFront } from "./open-front.js";
 import type { HostHandle, HostOptions } from "./options.js";
 import { createRedactor, secretsOf } from "./redact.js";
 import type { Sections } from "./sections.js";
@@ -40,8 +41,8 @@ export interface Host extends HostHandle {
   readonly stateRoot: string;
 }
 
-/** How long turns in flight may take to settle when the host closes, in milliseconds. */
-const closeGraceMs = 10_000;
+/** How long turns in flight may take to settle when the host closes, in milliseconds; `--shutdown-timeout`. */
+const defaultCloseGraceMs = 10_000;
 
 /** How long answers in flight may take after that, in milliseconds. */
 const answerGraceMs = 5_000;
@@ -108,6 +109,7 @@ export async function createHostWith(
       return isMounted ? { url, pass: passes.issue } : undefined;
     },
   };
+  const front = await openFront(options, sections);
   const agents = await openAgents(bundle, {
     host: options,
     log,
@@ -124,13 +126,14 @@ export async function createHostWith(
     },
   });
 
-  const http = createHttpHost(state, agents, log, { ...options, loopbackOnly, isMulti }, passes.policy);
-  const app = createApp(http);
+  const http = createHttpHost(state, agents, log, { ...options, loopbackOnly, isMulti, front }, passes.policy);
+  const app = createApp(http, front.serverFactory);
+  front.attach(app);
   const tracked = trackConnections(app.server);
   try {
     const listening = await listen(app, address, options.port ?? 3000);
-    const url = urlOfAddress(listening);
-    state.ownUrl = url;
+    const url = urlOfAddress(listening, front.serverFactory === undefined ? "http" : "https");
+    state.ownUrl = await front.listenInside(app, url);
     state.baseUrl = options.publicUrl?.replace(/\/+$/, "") ?? url;
     await writeServerFile(stateRoot, { url, pid: process.pid });
     for (const warning of startupWarnings({ options, address, loopbackOnly, agents: agents.all(), harnesses })) {
@@ -173,11 +176,12 @@ export async function createHostWith(
   async function close(): Promise<void> {
     state.isDraining = true;
     app.server.close();
-    await agents.close(closeGraceMs);
+    await agents.close(options.shutdownTimeoutMs ?? defaultCloseGraceMs);
     state.closing.abort();
     await tracked.settled(answerGraceMs);
     // Kept-alive connections, and those that never sent a request, would hold the port for minutes.
     app.server.closeAllConnections();
+    front.close();
     await app.close();
     await removeServerFile(stateRoot);
   }
@@ -203,7 +207,7 @@ function createHttpHost(
   state: HostState,
   agents: ServedAgents,
   log: HostLog,
-  options: HostOptions & { readonly loopbackOnly: boolean; readonly isMulti: boolean },
+  options: HostOptions & { readonly loopbackOnly: boolean; readonly isMulti: boolean; readonly front: Front },
   peers: AuthPolicy,
 ): HttpHost {
   const { loopbackOnly, isMulti, assets, dev = false, allowAnonymous = false } = options;
@@ -217,6 +221,9 @@ function createHttpHost(
   return {
     log,
     auth: [peers, ...createAuthChain(options)],
+    trustProxy: options.trustProxy === true,
+    corsOrigins: new Set(options.corsOrigins),
+    ...(options.front.meter && { meter: options.front.meter }),
     limits: { bodyBytes: options.bodyLimit ?? mebibyte, workspaceBytes: 25 * mebibyte },
     version: agents.bundle.manifest.bdk,
     isMulti,

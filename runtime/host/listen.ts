@@ -15,10 +15,10 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
 }
 
 /** The URL to reach a listening server at; a wildcard address is shown as this machine's own. */
-export function urlOfAddress({ address, family, port }: AddressInfo): string {
-  if (address === "0.0.0.0") return `http://127.0.0.1:${port}`;
-  if (address === "::") return `http://[::1]:${port}`;
-  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+export function urlOfAddress({ address, family, port }: AddressInfo, scheme: "http" | "https"): string {
+  if (address === "0.0.0.0") return `${scheme}://127.0.0.1:${port}`;
+  if (address === "::") return `${scheme}://[::1]:${port}`;
+  return `${scheme}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
 function toStartupError(error: unknown, host: string, port: number): unknown {

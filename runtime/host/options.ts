@@ -32,6 +32,17 @@ export interface HostOptions {
   readonly assets?: string;
   /** Where server log lines go besides the ring buffer behind `/v1/logs`; default stderr. */
   readonly log?: (line: LogLine) => void;
+  /** A proxy of yours stands in front: believe what its `X-Forwarded-…` headers say of the caller. Default false. */
+  readonly trustProxy?: boolean;
+  /** Origins whose pages may call the API, such as `https://app.example.com`. Default: none. */
+  readonly corsOrigins?: readonly string[];
+  /** PEM files of a certificate (with its chain) and its key: the server speaks HTTPS. */
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  /** Most requests a minute for each principal; 429 past them. Default: no limit. */
+  readonly rateLimit?: number;
+  /** How long turns in flight may take to settle when the server closes, in milliseconds. Default 10 s. */
+  readonly shutdownTimeoutMs?: number;
   /** Body limit in bytes for JSON routes; default 1 MiB. */
   readonly bodyLimit?: number;
 }

@@ -15,6 +15,7 @@ export type SectionName =
   | "slack"
   | "webhook"
   | "oidc"
+  | "rate-limit"
   | "schedules"
   | "connections"
   | "reminders";

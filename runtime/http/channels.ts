@@ -3,7 +3,8 @@ import type { ReadableStream } from "node:stream/web";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { RuntimeError } from "../errors.js";
 import { readQuery } from "./body.js";
-import { agentOf, type HttpHost } from "./context.js";
+import { agentOf, type HttpHost, toAuthRequest } from "./context.js";
+import { forwardedBase } from "./forwarded.js";
 import { refuseWhileDraining } from "./session.js";
 
 /**
@@ -32,16 +33,17 @@ async function answerChannel(host: HttpHost, request: FastifyRequest, reply: Fas
   reply.raw.once("close", () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
+  const { meter } = host;
   let body: Promise<Buffer> | undefined;
   const answer = await channels.handle({
     method: request.method,
     path: path.slice(path.indexOf("/v1/channels/") + "/v1/channels/".length),
-    url: new URL(request.url, host.urlOf(slug)).href,
+    url: new URL(request.url, host.trustProxy ? forwardedBase(request, host.urlOf(slug)) : host.urlOf(slug)).href,
     query: readQuery(request),
     rawHeaders: request.raw.rawHeaders,
-    headers: request.headers,
-    peer: request.socket.remoteAddress,
+    ...toAuthRequest(host, request),
     hostAuth: host.auth,
+    ...(meter && { meter: (auth) => meter(request, reply, auth) }),
     body: (limit = host.limits.bodyBytes) => {
       body ??= readBytes(request, limit);
       return body;

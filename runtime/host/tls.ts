@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import type { RequestListener, Server } from "node:http";
+import { StartupError } from "./environment.js";
+
+/** Makes the server that fastify listens with. */
+export type ServerFactory = (handler: RequestListener) => Server;
+
+/** As fastify has it for its own servers, in milliseconds. */
+const keepAliveTimeoutMs = 72_000;
+
+/**
+ * A server that speaks TLS (1.2 or later) with a certificate from PEM files; the certificate's file holds the chain.
+ * `node:https` is loaded here only.
+ *
+ * @throws StartupError when a file can't be read, or the two don't belong together.
+ */
+export async function createTlsFactory(certFile: string, keyFile: string): Promise<ServerFactory> {
+  const cert = readPem("--tls-cert", certFile);
+  const key = readPem("--tls-key", keyFile);
+  const [{ createServer }, { createSecureContext }] = await Promise.all([import("node:https"), import("node:tls")]);
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    // OpenSSL's words name no part of the key.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartupError(`--tls-cert ${certFile} and --tls-key ${keyFile} can't be used together: ${reason}`);
+  }
+  return (handler) => {
+    const server = createServer({ cert, key, minVersion: "TLSv1.2", keepAliveTimeout: keepAliveTimeoutMs }, handler);
+    // All that fastify and we use of a server is what an HTTPS server has too.
+    return server as unknown as Server;
+  };
+}
+
+function readPem(flag: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new StartupError(`${flag} can't be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
