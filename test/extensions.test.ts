@@ -213,6 +213,47 @@ export default defineTool({
   });
 });
 
+describe("settings that are set, and wrong", () => {
+  test("refuse the start: every extension, setting and variable at once, and no value", async () => {
+    const parent = await temporaryFolder();
+    const project = await newProject(parent, {
+      "bot/extensions/ci.ts": `import ci from "@acme/ci-triage";
+
+export default ci({ org: "acme", token: process.env.CI_TOKEN, logTailLines: Number(process.env.CI_LINES) });
+`,
+      "bot/extensions/nightly/extension.ts": `import ci from "@acme/ci-triage";
+
+const lines = process.env.NIGHTLY_LINES;
+export default ci({ org: process.env.NIGHTLY_ORG as "acme", logTailLines: Number(lines ?? 1) });
+`,
+    });
+    await linkModules(project);
+    const ci = join(project, "node_modules/@acme/ci-triage");
+    await cp(join(packageRoot, "fixtures/extensions/ci-triage"), ci, { recursive: true });
+    // A schema whose own words repeat what it was given.
+    await edit(join(ci, "extension.ts"), (text) =>
+      text.replace(
+        "z.string().optional()",
+        'z.string().refine((token) => token.startsWith("bk_"), { error: ({ input }) => `${input} is no token` }).optional()',
+      ),
+    );
+    const out = join(parent, "out");
+    expect(await bdk(["build", "--out", out], { cwd: project })).toMatchObject({ code: 0 });
+
+    const wrong = { CI_LINES: "many", CI_TOKEN: "hunter22-hunter22", NIGHTLY_LINES: "0", NIGHTLY_ORG: "acme" };
+    const refused = await run(process.execPath, ["server.mjs", "--check"], out, wrong);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr.trimEnd().split("\n")).toEqual([
+      "error: extensions refuse their settings; mend the environment and start again",
+      "  ci (@acme/ci-triage@1.2.0): token: [redacted] is no token, from CI_TOKEN, at bot/extensions/ci.ts:3",
+      "  ci (@acme/ci-triage@1.2.0): logTailLines: expected number, received NaN, from CI_LINES, at bot/extensions/ci.ts:3",
+      "  nightly (@acme/ci-triage@1.2.0): logTailLines: Too small: expected number to be >0, from NIGHTLY_LINES, at bot/extensions/nightly/extension.ts:4",
+    ]);
+    const right = { CI_LINES: "5", CI_TOKEN: "bk_1", NIGHTLY_LINES: "7", NIGHTLY_ORG: "acme" };
+    expect(await run(process.execPath, ["server.mjs", "--check"], out, right)).toMatchObject({ code: 0 });
+  });
+});
+
 describe("a plugin's servers", () => {
   test("are connected to with the values of the running process, and find the plugin's folder", async () => {
     const parent = await temporaryFolder();

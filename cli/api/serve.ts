@@ -53,7 +53,7 @@ export async function serve(dir: string, options: ServeOptions = {}): Promise<Se
   if (result.bundle === undefined || hasErrors(result.diagnostics)) throw new ProjectError(result.diagnostics);
   const { bundle } = result;
   const diagnostics = infoDiagnostics(result.diagnostics);
-  const load = () => loadOrRefuse(() => loadBundle(bundle, root, { diagnostics }));
+  const load = () => loadOrRefuse(() => loadBundle(bundle, root, { diagnostics }), bundle.manifest);
   const host = await openHost(load, { stateRoot: join(root, ".bdk"), base: root, ...hostOptions });
   return Object.assign(host, { diagnostics: result.diagnostics });
 }
@@ -71,5 +71,5 @@ export async function createHost(
   options: OpenHostOptions = {},
   root = ".",
 ): Promise<HostHandle> {
-  return openHost(() => loadOrRefuse(() => loadBundle(bundle, resolve(root))), options);
+  return openHost(() => loadOrRefuse(() => loadBundle(bundle, resolve(root)), bundle.manifest), options);
 }

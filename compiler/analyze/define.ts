@@ -2,7 +2,8 @@ import { ownSubpath } from "../aliases.js";
 import type { PluginPart } from "../scan/plugin/plugin.js";
 import type { AgentTree, Entry } from "../scan/tree.js";
 import { spanOf } from "./at.js";
-import type { Definition } from "./definition.js";
+import type { Definition, EnvRead } from "./definition.js";
+import type { PropertyFacts } from "./facts.js";
 import { formOf, idOf, nameOf } from "./identity.js";
 import { envReads, type ModuleGraph } from "./module-graph.js";
 import type { Prose } from "./prose.js";
@@ -27,8 +28,20 @@ export function define(entry: Entry, graph: ModuleGraph, prose: Prose | undefine
     fields: prose?.fields ?? Object.fromEntries(fields),
     literals: Object.fromEntries(literals),
     ...(prose === undefined ? {} : { prose: { attributes: prose.attributes, body: prose.body } }),
-    env: envReads(graph, entry.file),
+    env: envReads(graph, entry.file).map((read) => inField(read, entry.file, properties)),
   };
+}
+
+/** Says which field an environment read of the same file belongs to: the innermost one whose value it stands in. */
+function inField(read: EnvRead, file: string, properties: readonly PropertyFacts[]): EnvRead {
+  const { line, column } = read.span;
+  if (read.span.file !== file) return read;
+  const around = properties.filter(({ value: [fromLine, fromColumn, toLine, toColumn] }) => {
+    const starts = fromLine < line || (fromLine === line && fromColumn <= column);
+    return starts && (line < toLine || (line === toLine && column < toColumn));
+  });
+  const [innermost] = around.sort((a, b) => b.path.length - a.path.length);
+  return innermost === undefined ? read : { ...read, field: innermost.path.join(".") };
 }
 
 /** The same for a part of a plugin, which its reader has read and judged. */

@@ -6,6 +6,8 @@ import type { Literal } from "./facts.js";
 export interface EnvRead {
   readonly name: string;
   readonly span: Span;
+  /** Dotted path of the definition's field whose value it stands in. */
+  readonly field?: string;
 }
 
 /**

@@ -19,6 +19,7 @@ import { artifactKinds, retention, tagging } from "./rules/artifact-kinds.js";
 import { auth, lacksAuth } from "./rules/auth.js";
 import { builtins, offered } from "./rules/builtins.js";
 import { effect } from "./rules/effect.js";
+import { mountVariables } from "./rules/environment.js";
 import { execution, timeout, validation } from "./rules/execution.js";
 import { contents, files, script, size } from "./rules/files.js";
 import { parts, wholeText } from "./rules/instructions.js";
@@ -156,6 +157,7 @@ export const entryKinds: readonly EntryComparer[] = [
     fields: {
       ...origin,
       description: text("description"),
+      env: mountVariables,
       contributes: names({ noun: "contribution", added: "compatible", removed: "compatible" }),
       disabled: names({
         noun: "contribution",

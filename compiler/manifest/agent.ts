@@ -16,6 +16,7 @@ import type {
 } from "../../runtime/manifest/schema.js";
 import type { Definition } from "../analyze/definition.js";
 import { qualify } from "../analyze/identity.js";
+import { compareBytes } from "../bytes.js";
 import type { Evaluated } from "../evaluate/evaluate.js";
 import type { Facts } from "../evaluate/protocol.js";
 import { isDisabled } from "../resolve/mounts.js";
@@ -217,6 +218,7 @@ function extension(
     ...originOf(each, surface),
     namespace: each.winner.name,
     ...(facts.description === undefined ? {} : { description: facts.description as Text }),
+    ...settingsFrom(each.winner),
     // Of artifacts their kinds count, which only evaluation knows.
     contributes: (mount?.contributes ?? []).flatMap((id) =>
       id.startsWith("artifacts:")
@@ -234,6 +236,17 @@ function extension(
             shadows: shadowed.map((hidden) => standing(hidden, surface)),
           })),
         }),
+  };
+}
+
+/** The environment behind the settings of a mount, each variable and setting once. */
+function settingsFrom({ env }: Definition): Pick<ExtensionEntry, "env"> {
+  const known = new Map(env.map(({ name, field }) => [`${name}\0${field ?? ""}`, { name, field }] as const));
+  if (known.size === 0) return {};
+  return {
+    env: [...known]
+      .sort(([a], [b]) => compareBytes(a, b))
+      .map(([, { name, field }]) => ({ name, ...(field === undefined ? {} : { setting: field }) })),
   };
 }
 

@@ -62,11 +62,11 @@ export function defineExtension<C extends OptionalSchema = undefined>(
       "config of defineExtension is no Standard Schema: pass a schema such as z.object({ … }), or leave it out",
     );
   }
-  let parsed: { readonly value: unknown } | undefined;
+  let parsed: { readonly value: unknown } | { readonly refused: unknown } | undefined;
   let fallback: { readonly value: unknown } | undefined;
 
   function mount(settings?: Settings<C>): ExtensionMount<C> {
-    parsed = { value: validate(schema, settings ?? {}) };
+    parsed = take(schema, settings ?? {});
     return { __agentServe: "extension", root, description, settings: settings as Settings<C> };
   }
 
@@ -79,6 +79,7 @@ export function defineExtension<C extends OptionalSchema = undefined>(
       enumerable: true,
       get() {
         const known = parsed ?? fallback ?? { value: defaults(schema) };
+        if ("refused" in known) throw known.refused;
         if (parsed === undefined) fallback = known;
         return known.value;
       },
@@ -96,6 +97,20 @@ interface SettingsIssue {
 /** The error of a mount. The mark lets the compiler tell it from the errors of project code. */
 function settingsError(mark: "settings" | "unmounted", issues: readonly SettingsIssue[], message: string): Error {
   return Object.assign(new Error(message), { __agentServe: mark, issues });
+}
+
+/** A server that starts keeps a list here, to refuse the settings of all mounts at once rather than those of the first. */
+const refusals = Symbol.for("@cursor/bdk/refused-settings");
+
+function take(schema: OptionalSchema, settings: unknown): { readonly value: unknown } | { readonly refused: unknown } {
+  try {
+    return { value: validate(schema, settings) };
+  } catch (error) {
+    const list: unknown = Reflect.get(globalThis, refusals);
+    if (!Array.isArray(list) || !(error instanceof Error) || !("issues" in error)) throw error;
+    list.push(error);
+    return { refused: error };
+  }
 }
 
 function validate(schema: OptionalSchema, settings: unknown): unknown {

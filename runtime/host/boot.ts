@@ -35,7 +35,7 @@ export async function boot(input: BootInput): Promise<void> {
     checkEnvironment(input.manifest, process.env);
     const bundle: AgentBundle = {
       manifest: input.manifest,
-      definitions: await loadOrRefuse(input.load),
+      definitions: await loadOrRefuse(input.load, input.manifest),
       files: input.files,
     };
     if (flags.check) {

@@ -3,6 +3,7 @@ import type { AgentManifest, ExtensionEntry } from "../manifest/schema.js";
 import { checkEnvironment, StartupError } from "./environment.js";
 import { problemOfFront } from "./front.js";
 import type { HostOptions } from "./options.js";
+import { type RefusedSetting, readRefusal, SettingsError } from "./refused-settings.js";
 
 /**
  * Everything that can be known before listening: variables, options that contradict each other, and code that the
@@ -23,11 +24,14 @@ export function checkBundle(bundle: AgentBundle, options: HostOptions): void {
     const slugs = agents.map((agent) => agent.slug).join(", ");
     throw new StartupError(`--mode single serves one agent, and there are ${agents.length}: ${slugs}`);
   }
+  const refused = agents.flatMap(({ slug, extensions }) =>
+    extensions.flatMap((mount) => refusedSettings(mount, bundle.definitions[slug]?.[mount.id])),
+  );
+  if (refused.length > 0) throw new SettingsError(refused);
   for (const agent of agents) {
-    const { slug, tools, hooks, extensions } = agent;
+    const { slug, tools, hooks } = agent;
     const definitions = bundle.definitions[slug] ?? {};
     checkPeers(agent, definitions, agents);
-    for (const mount of extensions) checkSettings(mount, definitions[mount.id]);
     const lost = [...tools, ...hooks].map((entry) => entry.id).filter((id) => definitions[id] === undefined);
     if (lost.length > 0) throw new StartupError(`the bundle of agent "${slug}" has no code for ${lost.join(", ")}`);
   }
@@ -52,11 +56,15 @@ function checkPeers(
 }
 
 /** An extension that is mounted as it is gives its settings when they are first read: that must not be within a turn. */
-function checkSettings({ namespace, package: from }: ExtensionEntry, definition: unknown): void {
-  if (typeof definition !== "function") return;
+function refusedSettings(mount: ExtensionEntry, definition: unknown): readonly RefusedSetting[] {
+  if (typeof definition !== "function") return [];
   try {
     Reflect.get(definition, "config");
+    return [];
   } catch (error) {
+    const refused = error instanceof Error ? readRefusal(error, mount, process.env) : [];
+    if (refused.length > 0) return refused;
+    const { namespace, package: from } = mount;
     const reason = error instanceof Error ? error.message : String(error);
     throw new StartupError(
       `the extension "${namespace}"${from === undefined ? "" : ` (${from})`} can't be mounted: ${reason}`,

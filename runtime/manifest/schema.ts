@@ -129,6 +129,8 @@ export const extensionEntry = z.object({
   ...origin,
   namespace: z.string(),
   description: maybe(z.string()).optional(),
+  /** Variables that the mount reads, and the setting that each one is for. */
+  env: z.array(z.object({ name: z.string(), setting: z.string().optional() })).optional(),
   contributes: z.array(z.string()),
   disabled: z.array(z.string()),
   /** What overlays replace or disable: the overlay's own file, and what it hides. */
