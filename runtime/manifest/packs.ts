@@ -22,7 +22,7 @@ export interface PackFacts {
 export const packFacts: Readonly<Record<string, PackFacts>> = {
   github: {
     section: "github",
-    events: ["turn.started", "turn.completed", "turn.failed", "action.approval_requested"],
+    events: ["turn.started", "message.completed", "action.approval_requested", "turn.completed", "turn.failed"],
     secret: "GITHUB_WEBHOOK_SECRET",
   },
   slack: {

@@ -1,8 +1,8 @@
 /** The GitHub pack: a channel that hears a repository's webhooks and answers there. */
-import type { ChannelConfig, ChannelDefinition } from "../channels.js";
+import type { ChannelConfig, ChannelDefinition, SendOptions } from "../channels.js";
 import type { HostServices, SessionAuth } from "../host.js";
 
-/** A repository. */
+/** A repository. For an event of an organization or of an app, its `name` is empty and `fullName` is the account. */
 export interface GitHubRepository {
   readonly owner: string;
   readonly name: string;
@@ -17,6 +17,7 @@ export interface GitHubContext {
   readonly deliveryId: string;
   readonly repository: GitHubRepository;
   readonly sender?: { readonly login: string; readonly isBot: boolean };
+  /** `github` acts for the installation that sent the event, when the credentials are an app's. */
   readonly host: HostServices;
 }
 
@@ -36,15 +37,21 @@ export interface GitHubPullRequest {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** A comment on an issue, a pull request or a diff. */
+/** A comment on an issue, a pull request or a diff, or a review. */
 export interface GitHubComment {
   readonly action: string;
   readonly id: number;
+  /** Empty for a review without words. */
   readonly body: string;
   readonly url: string;
+  /** Of the issue or pull request. */
   readonly number: number;
   readonly author?: string;
   readonly isPullRequest: boolean;
+  /** Whether the text has `@botName`. */
+  readonly mentionsBot: boolean;
+  /** Of a review: `approved`, `changes_requested`, `commented`, `dismissed`. */
+  readonly state?: string;
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
@@ -65,15 +72,28 @@ export interface GitHubEvent {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** Starts a session; `task` runs host code in the background instead. */
+/** Starts a session, or goes on with that of the pull request; `task` runs host code in the background instead. */
 export type GitHubDispatch =
   | {
       readonly auth: SessionAuth;
+      /** Default: the repository, the number and the title. */
       readonly title?: string;
+      /** Lines told to the model before the event. */
       readonly context?: readonly string[];
+      /** Told instead of what the pack says of the event. */
+      readonly message?: string;
+      /** Key of the conversation; default `pr:owner/repo#n`, `issue:owner/repo#n` or `commit:owner/repo@sha`. */
+      readonly continuationToken?: string;
+      /** Default: a push or a pull request's event interrupts a running turn, anything else waits behind it. */
+      readonly admission?: SendOptions["admission"];
+      readonly workspaceFiles?: SendOptions["workspaceFiles"];
+      readonly workspaceDir?: SendOptions["workspaceDir"];
       readonly task?: never;
     }
-  | { readonly task: () => Promise<unknown> };
+  | {
+      /** Runs at most once for each delivery: after a crash it isn't run again. */
+      readonly task: () => Promise<unknown>;
+    };
 
 /** Decides what becomes of an event; `null` ignores it. */
 export type GitHubHandler<Payload> = (
@@ -83,18 +103,26 @@ export type GitHubHandler<Payload> = (
 
 /** Options of `githubChannel`. */
 export interface GitHubChannelOptions {
-  /** The bot's login: its own comments are ignored, mentions of it are heard. */
+  /** The bot's login, without `[bot]`: its own comments are ignored, and `mentionsBot` tells when it is spoken to. */
   readonly botName?: string | undefined;
-  /** Prefix of the environment names; default none. */
+  /** `TRIAGE` reads `TRIAGE_GITHUB_WEBHOOK_SECRET`, `TRIAGE_GITHUB_TOKEN` and so on; default no prefix. */
   readonly envPrefix?: string | undefined;
   /** Events to accept; default those that have a handler. */
   readonly webhookEvents?: readonly string[] | undefined;
   /** @deprecated Needs a private service; refused when served. */
   readonly cursorAccount?: { readonly repos: readonly string[] } | undefined;
-  /** Posts the reply as a comment. Default true. */
+  /** Posts the reply as a comment: where the comment was, else on the pull request, issue or commit. Default true. */
   readonly deliverReplies?: boolean | undefined;
+  /** What is shown while a turn runs. Default: nothing. */
   readonly progress?:
-    | { readonly reactions?: boolean; readonly commitStatus?: boolean; readonly banner?: boolean }
+    | {
+        /** Eyes on the comment, pull request or issue, and how it ended. */
+        readonly reactions?: boolean;
+        /** A status on the head commit, for the merge box. */
+        readonly commitStatus?: boolean;
+        /** One comment on the pull request or issue that is kept up to date. */
+        readonly banner?: boolean;
+      }
     | undefined;
   readonly onPullRequest?: GitHubHandler<GitHubPullRequest> | undefined;
   readonly onIssueComment?: GitHubHandler<GitHubComment> | undefined;

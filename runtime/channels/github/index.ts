@@ -1,0 +1,170 @@
+/** The GitHub pack: the optional part of the runtime behind `githubChannel` and `ctx.host.github`. */
+
+import {
+  formatGitHubPrContinuationKey,
+  type GitHubChannelOptions,
+  type GitHubContext,
+  type GitHubDispatch,
+} from "../../authoring/channels/github.js";
+import { POST, type ReceiveOptions, type SendOptions } from "../../authoring/channels.js";
+import type { HostServices } from "../../authoring/host.js";
+import { RuntimeError } from "../../errors.js";
+import { messageOf as causeOf } from "../../tools/result.js";
+import type { InboxDelivery, PackHost, ServedPack } from "../packs.js";
+import { type Client, clientFor } from "./client.js";
+import { conversationOf, type Target } from "./conversation.js";
+import { contextRepository, handlerOf, isHandled, isOwn } from "./events.js";
+import { messageOf, titleOf } from "./message.js";
+import { bodyText, type GitHubPayload, readPayload } from "./payload.js";
+import { deliverers } from "./signature.js";
+import { createTurns } from "./turns.js";
+
+export { openClient } from "./client.js";
+
+/** GitHub's own limit of a payload. */
+const bodyLimit = 25 * 1024 * 1024;
+
+/** What the inbox holds of a webhook. */
+interface Kept {
+  readonly event: string;
+  readonly body: string;
+}
+
+export function openPack(host: PackHost): ServedPack {
+  const { id, environment, log } = host;
+  const options = (host.definition.options ?? {}) as GitHubChannelOptions;
+  const prefix = options.envPrefix;
+  const clientOf = ({ owner, repo, installation }: Target): Promise<Client> =>
+    clientFor({ environment, prefix, installation, repository: `${owner}/${repo}`, log });
+  const turns = createTurns(host, options, clientOf);
+
+  function isWanted(event: string): boolean {
+    return options.webhookEvents?.includes(event) ?? isHandled(event, options);
+  }
+
+  async function take(request: Request): Promise<Response> {
+    const event = request.headers.get("x-github-event");
+    const deliveryId = request.headers.get("x-github-delivery");
+    if (event === null || deliveryId === null) {
+      throw new RuntimeError("invalid_request", "X-GitHub-Event and X-GitHub-Delivery are required");
+    }
+    const body = bodyText(request.headers.get("content-type"), await request.text());
+    const payload = readPayload(body);
+    if (payload === undefined) throw new RuntimeError("invalid_request", "the payload is not a JSON object");
+    const ignored = (reason: string) => Response.json({ ok: true, event, ignored: reason });
+    if (event === "ping") return Response.json({ ok: true, event });
+    if (!isWanted(event) || !isHandled(event, options)) return ignored("no handler for this event");
+    if (isOwn(payload, options.botName)) return ignored("the bot's own comment");
+    const { key } = conversationOf(event, payload);
+    const kept: Kept = { event, body };
+    if (!(await host.accept(deliveryId, { ...kept }, key))) return ignored("delivered before");
+    return Response.json({ ok: true, event, deliveryId }, { status: 202 });
+  }
+
+  async function deliver(delivery: InboxDelivery): Promise<void> {
+    const { event, body } = delivery.payload as unknown as Kept;
+    const payload = readPayload(body);
+    const handler = payload && handlerOf(event, payload, options);
+    if (payload === undefined || handler === undefined) return;
+    const dispatch: unknown = await handler(contextOf(event, delivery.id, payload));
+    if (dispatch === null || dispatch === undefined) return;
+    if (!isDispatch(dispatch)) {
+      throw new TypeError(`the handler for ${event} must return { auth }, { task } or null`);
+    }
+    if (dispatch.task !== undefined) return runTask(event, delivery, dispatch.task);
+    await begin(event, delivery, payload, dispatch);
+  }
+
+  /** At most once: nobody can tell what half of it has done. */
+  async function runTask(event: string, delivery: InboxDelivery, task: () => Promise<unknown>): Promise<void> {
+    if (delivery.hasBegun) {
+      log("warn", `channel "${id}": the task for ${event} ${delivery.id} was cut off and is not run again`);
+      return;
+    }
+    await delivery.begin();
+    host.waitUntil(
+      Promise.resolve()
+        .then(task)
+        .catch((error: unknown) => log("error", `channel "${id}": the task for ${event} failed: ${causeOf(error)}`)),
+    );
+  }
+
+  async function begin(
+    event: string,
+    delivery: InboxDelivery,
+    payload: GitHubPayload,
+    dispatch: Extract<GitHubDispatch, { readonly task?: never }>,
+  ): Promise<void> {
+    const { auth, context = [], title, message, admission, workspaceFiles, workspaceDir } = dispatch;
+    const { key: usual, target } = conversationOf(event, payload);
+    const key = dispatch.continuationToken ?? usual;
+    if (key !== undefined && target !== undefined) await turns.expect(key, target);
+    const interrupts = event === "push" || event === "pull_request";
+    await host.send(
+      auth,
+      [...context, ...(context.length > 0 ? [""] : []), message ?? messageOf(event, payload)].join("\n"),
+      {
+        continuationToken: key,
+        title: title ?? titleOf(event, payload),
+        admission: admission ?? (interrupts ? "preempt" : "coalesce"),
+        workspaceFiles,
+        workspaceDir,
+        idempotencyKey: delivery.id,
+      },
+    );
+  }
+
+  function contextOf(event: string, deliveryId: string, payload: GitHubPayload): GitHubContext {
+    const { sender, installation } = payload;
+    const repository = contextRepository(payload);
+    const { owner, name: repo } = repository;
+    return {
+      event,
+      deliveryId,
+      repository,
+      ...(sender !== undefined && { sender: { login: sender.login, isBot: sender.type === "Bot" } }),
+      host: withGithub(host.services, (at) =>
+        clientFor({
+          environment,
+          prefix,
+          installation: at === undefined ? installation?.id : undefined,
+          repository: at ?? (repo === "" ? undefined : `${owner}/${repo}`),
+          log,
+        }),
+      ),
+    };
+  }
+
+  return {
+    auth: deliverers(host, prefix),
+    routes: [POST("/", { description: "GitHub's webhooks", handler: (request) => take(request) })],
+    bodyLimit,
+    events: turns.events,
+    deliver,
+    route: ({ target }) => routeTo(target),
+  };
+}
+
+/** The conversation that a `receive` means: `{ repository: "owner/name", number }`, or `owner` and `repo` apart. */
+function routeTo(target: ReceiveOptions["target"]): SendOptions {
+  const { owner, repo, repository, number } = target ?? {};
+  const [of, name] = typeof repository === "string" ? repository.split("/") : [owner, repo];
+  if (typeof of === "string" && typeof name === "string" && of !== "" && name !== "" && Number.isInteger(number)) {
+    return { continuationToken: formatGitHubPrContinuationKey({ owner: of, repo: name, number: Number(number) }) };
+  }
+  throw new RuntimeError("invalid_request", 'a target on GitHub is { repository: "owner/name", number }');
+}
+
+function isDispatch(value: unknown): value is GitHubDispatch {
+  if (typeof value !== "object" || value === null) return false;
+  if ("task" in value && value.task !== undefined) return typeof value.task === "function";
+  return "auth" in value && typeof value.auth === "object" && value.auth !== null;
+}
+
+/** The services, with GitHub as who sent the event sees it. */
+function withGithub(services: HostServices, open: (repository?: string) => Promise<Client>): HostServices {
+  const github: HostServices["github"] = {
+    getOctokit: async <C>(at?: { readonly repository?: string }) => (await open(at?.repository)) as C,
+  };
+  return Object.create(services, { github: { value: github, enumerable: true } }) as HostServices;
+}
