@@ -8,7 +8,7 @@ import { errorReply, type Reply } from "../mcp/message.js";
 import { codes } from "../mcp/protocol.js";
 import { idOfNobody, receive } from "../mcp/receive.js";
 import { createToolsEndpoint, type ServerFacts } from "../mcp/tools-endpoint.js";
-import { type AgentMount, agentOf, callerOf, type HttpHost, requireCaller } from "./context.js";
+import { type AgentMount, agentOf, callerOf, type HttpHost, requireCaller, toAuthRequest } from "./context.js";
 import { describeError } from "./errors.js";
 import { McpExchange } from "./mcp-exchange.js";
 import { protectAnswer } from "./security.js";
@@ -20,7 +20,7 @@ import { refuseWhileDraining } from "./session.js";
  */
 export function mcpRoutes(app: FastifyInstance, host: HttpHost): void {
   app.register((mcp, _options, done) => {
-    mcp.addHook("onRequest", refuseForeignOrigin);
+    mcp.addHook("onRequest", refuseForeignOrigin(host));
     mcp.addHook("onRequest", requireCaller(host));
     mcp.setErrorHandler((error, request, reply) => sendMcpError(host, error, request, reply));
     mcp.post("/v1/mcp", answerWith(host, createAgentEndpoint));
@@ -59,9 +59,11 @@ function isFrameworkCode(error: unknown, code: string): boolean {
 }
 
 /** A page of another site, whoever it says it is: 403, before anything else is looked at. */
-function refuseForeignOrigin(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
-  const isForeign = isForeignOrigin({ peer: request.socket.remoteAddress, headers: request.headers });
-  done(isForeign ? new RuntimeError("forbidden", "pages of other origins may not call this server") : undefined);
+function refuseForeignOrigin(host: HttpHost) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    const isForeign = isForeignOrigin(toAuthRequest(host, request));
+    done(isForeign ? new RuntimeError("forbidden", "pages of other origins may not call this server") : undefined);
+  };
 }
 
 type Make = (agent: AgentMount, facts: ServerFacts) => McpEndpoint;
