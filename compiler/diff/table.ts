@@ -136,8 +136,8 @@ export const entryKinds: readonly EntryComparer[] = [
       catchUp: timing("catch-up after downtime", "risky"),
       overlap: timing("overlap", "risky"),
     },
-    added: (schedule) => ["risky", `runs by itself at ${schedule.cron}`],
-    removed: (schedule) => ["risky", `no longer runs at ${schedule.cron}`],
+    added: (schedule) => ["risky", `runs by itself at ${timeOf(schedule)}`],
+    removed: (schedule) => ["risky", `no longer runs at ${timeOf(schedule)}`],
     renamed: "compatible",
     content: ({ cron, form, prompt }) => ({ cron, form, prompt }),
   }),
@@ -245,6 +245,10 @@ function single(slot: "result" | "storage" | "otel", consequence: string): Entry
     removed: () => [level, consequence],
     renamed: "compatible",
   });
+}
+
+function timeOf({ cron }: ScheduleEntry): string {
+  return typeof cron === "string" ? cron : "times from the environment";
 }
 
 function optional<T>(value: T | undefined): readonly T[] {

@@ -86,9 +86,7 @@ function settle(
       // A made-up value must not pass for what the bot is.
       if (definition !== undefined)
         diagnostics.push(
-          ...fixedFields(merged.fixed).map((field) =>
-            fixedField(definition, field, "a stand-in for what those variables give"),
-          ),
+          ...fixedFields(merged.fixed).map((field) => fixedField(definition, field, "a stand-in for what that gives")),
         );
     } else if (others.some(({ outcome }) => complaint(outcome) !== complaint(first))) {
       deferred.add(key);
@@ -184,12 +182,21 @@ function fixedFields(paths: readonly string[]): readonly string[] {
   return [...new Set(paths.map((path) => path.split(".", 1)[0] ?? path))];
 }
 
-function fixedField(definition: Definition, field: string, held = "its value without those variables"): Diagnostic {
+function fixedField(definition: Definition, field: string, held = "its value without that"): Diagnostic {
+  const names = behind(definition, field);
+  const from = names.length === 0 ? "the environment" : names.join(", ");
   return diagnostic("environmentInShape", {
-    message: `${nameOf(definition)}: ${field} depends on the environment, but is fixed when the project is built`,
+    message: `${nameOf(definition)}: ${field} depends on ${from}, but is fixed when the project is built`,
     at: spanOfField(definition, field),
-    help: `the manifest holds ${held}; read them where the work is done`,
+    help: `the manifest holds ${held}; read ${names.length === 1 ? "it" : "them"} where the work is done`,
   });
+}
+
+/** Names that a field is made of: those that stand in it, else all that the definition's modules read. */
+function behind({ env }: Definition, field: string): readonly string[] {
+  const within = env.filter(({ field: of }) => of === field || of?.startsWith(`${field}.`));
+  const chosen = within.length > 0 ? within : env.filter(({ field: of }) => of === undefined);
+  return [...new Set(chosen.map(({ name }) => name))].filter((name) => !ordinary.test(name));
 }
 
 function deferrals(
@@ -205,11 +212,13 @@ function deferrals(
     // Its mount waits too, and says why.
     if (outcome?.failure?.kind === "unmounted") return [];
     const reason = outcome?.failure?.message ?? outcome?.problems[0]?.message ?? "it does not load";
+    const reads = new Set(definition.env.map(({ name }) => name));
+    const own = required.filter((name) => reads.has(name));
     const [place] = bare.tracer.frames(outcome?.failure?.stack ?? "");
     return diagnostic("deferredToStartup", {
       message: `${nameOf(definition)} can't be checked without its environment: ${reason}`,
       at: place ?? definition.span,
-      help: `the server will not start without ${required.join(", ") || "it"}`,
+      help: `the server will not start without ${(own.length > 0 ? own : required).join(", ") || "it"}`,
     });
   });
 }

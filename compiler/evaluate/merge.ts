@@ -10,7 +10,7 @@ const deferrable: Readonly<Record<string, readonly string[]>> = {
   skill: ["description", "markdown"],
   "mcp-connection": ["description", "target"],
   "host-connection": ["description", "target"],
-  schedule: ["prompt"],
+  schedule: ["cron", "prompt"],
   artifacts: ["kinds.*.description"],
   extension: ["description"],
 };

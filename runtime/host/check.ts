@@ -1,5 +1,6 @@
 import type { AgentBundle } from "../manifest/bundle.js";
-import type { AgentManifest, ExtensionEntry } from "../manifest/schema.js";
+import type { AgentManifest, ExtensionEntry, ScheduleEntry } from "../manifest/schema.js";
+import { everFires, parseCron } from "../schedules/cron.js";
 import { checkEnvironment, StartupError } from "./environment.js";
 import { problemOfFront } from "./front.js";
 import type { HostOptions } from "./options.js";
@@ -32,6 +33,7 @@ export function checkBundle(bundle: AgentBundle, options: HostOptions): void {
     const { slug, tools, hooks } = agent;
     const definitions = bundle.definitions[slug] ?? {};
     checkPeers(agent, definitions, agents);
+    for (const schedule of agent.schedules) checkTimes(schedule, definitions[schedule.id]);
     const lost = [...tools, ...hooks].map((entry) => entry.id).filter((id) => definitions[id] === undefined);
     if (lost.length > 0) throw new StartupError(`the bundle of agent "${slug}" has no code for ${lost.join(", ")}`);
   }
@@ -53,6 +55,18 @@ function checkPeers(
       `the connection "${name}" of agent "${slug}" (${source}) leads to the agent "${peer}", which is not mounted here; there are: ${mounted.join(", ")}`,
     );
   }
+}
+
+/** An expression that the environment gives was not there to be checked when the bundle was built. */
+function checkTimes({ name, source, cron: given }: ScheduleEntry, definition: unknown): void {
+  if (typeof given === "string") return;
+  const cron = typeof definition === "object" && definition !== null && "cron" in definition ? definition.cron : "";
+  const parsed = parseCron(typeof cron === "string" ? cron : "");
+  if (parsed.ok && everFires(parsed.cron)) return;
+  const reason = parsed.ok ? "names a date that never comes" : `can't be parsed: ${parsed.reason}`;
+  throw new StartupError(
+    `the cron expression of the schedule "${name}" (${source}), which the environment gives, ${reason}`,
+  );
 }
 
 /** An extension that is mounted as it is gives its settings when they are first read: that must not be within a turn. */

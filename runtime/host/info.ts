@@ -63,7 +63,9 @@ export function agentInfo(
       name: schedule.name,
       cron: schedule.cron,
       form: schedule.form,
-      ...defined({ next: nextRun(schedule.cron, new Date())?.toISOString() }),
+      ...defined({
+        next: typeof schedule.cron === "string" ? nextRun(schedule.cron, new Date())?.toISOString() : undefined,
+      }),
       ...defined({ catchUp: schedule.catchUp, overlap: schedule.overlap }),
       ...origin(schedule),
     })),

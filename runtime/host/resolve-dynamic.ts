@@ -42,6 +42,7 @@ export function resolveDynamic(agent: AgentManifest, definitions: Definitions): 
     mcpConnections: agent.mcpConnections.map((entry) => resolveConnection(described(entry), definitions)),
     hostConnections: agent.hostConnections.map((entry) => resolveConnection(described(entry), definitions)),
     extensions: agent.extensions.map(described),
+    schedules: agent.schedules.map((entry) => ({ ...entry, cron: text(entry.cron, entry.id, "cron") })),
     ...(agent.artifacts && {
       artifacts: {
         ...agent.artifacts,

@@ -101,7 +101,7 @@ export const channelEntry = z.object({
 export const scheduleEntry = z.object({
   ...origin,
   name: z.string(),
-  cron: z.string(),
+  cron: maybe(z.string()),
   form: z.enum(["markdown", "run"]),
   prompt: maybe(z.string()).optional(),
   catchUp: z.boolean().optional(),

@@ -10,6 +10,8 @@ import { lastDue, tickSessionId } from "./ticks.js";
 /** Longest sleep in milliseconds: a clock that is set, or a machine that slept, is noticed after it. */
 const longestSleepMs = 60_000;
 
+type TimedEntry = ScheduleEntry & { readonly cron: string };
+
 /** The schedules of one agent. */
 export function createSchedules(sources: ScheduleSources): Schedules {
   const { clock, ledger, log, sessions, signal } = sources;
@@ -21,7 +23,12 @@ export function createSchedules(sources: ScheduleSources): Schedules {
   let isStarted = false;
   let disarm = (): void => undefined;
 
-  const entries = () => sources.generation().agent.schedules;
+  /** All of them have a time: one that the environment gives none stops the start. */
+  const entries = (): readonly TimedEntry[] =>
+    sources.generation().agent.schedules.flatMap((entry) => {
+      const { cron } = entry;
+      return typeof cron === "string" ? [{ ...entry, cron }] : [];
+    });
 
   function arm(): void {
     disarm();
@@ -139,7 +146,7 @@ export function createSchedules(sources: ScheduleSources): Schedules {
   }
 
   /** What the schedule missed while no process ran, once. */
-  async function takeUp(entry: ScheduleEntry, now: number): Promise<void> {
+  async function takeUp(entry: TimedEntry, now: number): Promise<void> {
     seen.set(entry.name, now);
     const noted = (await ledger.get(entry.name)) as { readonly last?: string } | undefined;
     const last = Date.parse(noted?.last ?? "");
