@@ -1,0 +1,103 @@
+/** Socket Mode against a WebSocket server on loopback: acknowledged when safe, once each, and back after a break. */
+import { expect, test, vi } from "vitest";
+import { envelope, mention, message, pressPayload, startFakeSlack } from "./support/fake-slack.js";
+import { call } from "./support/host.js";
+import { type SlackHost, startSlackHost } from "./support/slack-host.js";
+
+const socketOnly = { SLACK_APP_TOKEN: "xapp-test-token", SLACK_SIGNING_SECRET: "" };
+const patient = { timeout: 10_000 };
+
+async function start(options = {}, parts = {}, more = {}): Promise<SlackHost> {
+  const host = await startSlackHost({ reply: { status: false }, ...options }, parts, { env: socketOnly, ...more });
+  await expect
+    .poll(() => host.lines.some(({ message: line }) => line.includes("connected to Slack")), patient)
+    .toBe(true);
+  return host;
+}
+
+function wrapped(payload: unknown, envelopeId: string, type = "events_api") {
+  return {
+    envelope_id: envelopeId,
+    type,
+    accepts_response_payload: false,
+    payload,
+    retry_attempt: 0,
+    retry_reason: "",
+  };
+}
+
+const acks = ({ slack }: SlackHost) => slack.socket.received.map(({ envelope_id: id }) => id);
+const posted = ({ slack }: SlackHost, count: number) =>
+  expect.poll(() => slack.of("chat.postMessage").length, patient).toBe(count);
+
+test("an envelope is acknowledged and becomes one turn; the app token opens the connection, the bot token answers", async () => {
+  const host = await start();
+  host.slack.socket.send(wrapped(envelope(mention("hello")), "e1"));
+  await posted(host, 1);
+  expect(acks(host)).toEqual(["e1"]);
+  expect(host.slack.of("apps.connections.open").map(({ token }) => token)).toEqual(["xapp-test-token"]);
+  expect(host.slack.of("chat.postMessage").map(({ token }) => token)).toEqual(["xoxb-test-token"]);
+});
+
+test("the same event in several envelopes is acknowledged each time and runs once; what is of no interest is acknowledged too", async () => {
+  const host = await start();
+  const event = envelope(mention("hello"), "Ev0SAME");
+  for (const id of ["e1", "e2", "e3"]) host.slack.socket.send(wrapped(event, id));
+  host.slack.socket.send(wrapped(envelope({ type: "reaction_added" }), "e4"));
+  host.slack.socket.send(wrapped({ command: "/x" }, "e5", "slash_commands"));
+  await expect.poll(() => acks(host).sort(), patient).toEqual(["e1", "e2", "e3", "e4", "e5"]);
+  await posted(host, 1);
+  expect(((await call(`${host.base}/v1/sessions`)).body.sessions as unknown[]).length).toBe(1);
+});
+
+test("Slack asks for a new connection, or the line breaks: the app comes back and hears on", async () => {
+  const host = await start();
+  const { socket } = host.slack;
+  socket.send({ type: "disconnect", reason: "refresh_requested" });
+  await expect.poll(() => socket.connections.length, patient).toBe(2);
+  socket.send(wrapped(envelope(mention("after a refresh", { ts: "1.000001" })), "e1"));
+  await posted(host, 1);
+  socket.connections.at(-1)?.terminate();
+  await expect.poll(() => socket.connections.length, patient).toBe(3);
+  socket.send(
+    wrapped(envelope(message("after a break", { channel: "D0ADA", channel_type: "im", ts: "2.000001" })), "e2"),
+  );
+  await posted(host, 2);
+  expect(acks(host)).toEqual(["e1", "e2"]);
+});
+
+test("Slack can't be reached, or refuses: the app tries again and the server goes on", async () => {
+  const slack = await startFakeSlack();
+  slack.answer("apps.connections.open", (_args, count) =>
+    count === 1 ? { ok: false, error: "internal_error" } : count === 2 ? { status: 503 } : undefined,
+  );
+  const host = await start({}, {}, { slack });
+  expect(slack.of("apps.connections.open")).toHaveLength(3);
+  expect(host.lines.filter(({ message: line }) => line.includes("no connection to Slack"))).toHaveLength(2);
+  slack.socket.send(wrapped(envelope(mention("hello")), "e1"));
+  await posted(host, 1);
+});
+
+test("a pressed button comes over the socket too", async () => {
+  const ran = vi.fn(() => "paid");
+  const pay = { description: "Pays.", needsApproval: true, execute: ran };
+  const script = JSON.stringify({ rules: [{ steps: [[{ call: "pay" }], [{ text: "Paid." }]] }] });
+  const host = await start({}, { tools: { pay }, params: [{ id: "script", value: script }] });
+  host.slack.socket.send(wrapped(envelope(mention("pay")), "e1"));
+  await posted(host, 1);
+  const question = host.slack.posted[0];
+  const blocks = question?.blocks as { elements?: { value: string }[] }[];
+  const press = { value: blocks[1]?.elements?.[0]?.value ?? "", actionId: "bdk:approve", ts: String(question?.ts) };
+  host.slack.socket.send(wrapped(pressPayload(press), "e2", "interactive"));
+  await posted(host, 2);
+  expect(ran).toHaveBeenCalledTimes(1);
+  expect(acks(host)).toEqual(["e1", "e2"]);
+});
+
+test("the connection closes with the server", async () => {
+  const host = await start();
+  const [connection] = host.slack.socket.connections;
+  await host.close();
+  await expect.poll(() => connection?.readyState, patient).toBe(3);
+  expect(host.slack.socket.connections).toHaveLength(1);
+});
