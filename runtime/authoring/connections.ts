@@ -6,26 +6,39 @@ interface SharedConnectionConfig {
   readonly advertiseTools?: boolean | undefined;
   /** Which of the server's tools may be used. Default: all. */
   readonly tools?: { readonly allow?: readonly string[]; readonly block?: readonly string[] } | undefined;
-  /** Tools that only read, and so may run in dry runs. */
+  /** Tools that only read, and so may run in dry runs. Others count as writes. */
   readonly readTools?: readonly string[] | undefined;
+  /** Tools that a human approves before the model's call runs; `true`: all of them. Default: none. */
+  readonly needsApproval?: boolean | readonly string[] | undefined;
+  /** How long a call may take, in milliseconds. Default 60 000; 600 000 for a peer. */
+  readonly timeoutMs?: number | undefined;
 }
 
-/** A server reached over HTTP. `${NAME}` in a header stays as written and is filled in each time a client opens. */
+/**
+ * A server reached over HTTP. `${NAME}` in the url or a header stays as written and is filled in from the environment each
+ * time a client opens.
+ */
 export interface HttpConnection extends SharedConnectionConfig {
   readonly url: string;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** Uses the tokens that `bdk mcp oauth <name>` stored. */
-  readonly oauth?: true | undefined;
+  readonly oauth?: boolean | undefined;
+  /** For servers that speak only the event stream of the protocol's first revision. */
+  readonly transport?: "sse" | undefined;
   readonly command?: never;
   readonly agent?: never;
   readonly cursorAccount?: never;
 }
 
-/** A server started as a child process. `${NAME}` in `env` is filled in at start. */
+/**
+ * A server started as a child process, without the host's environment. `${NAME}` in `env` is filled in at start.
+ */
 export interface StdioConnection extends SharedConnectionConfig {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Working directory, relative to the project (of a bundle: to where it is started). Default: that folder. */
+  readonly cwd?: string | undefined;
   readonly url?: never;
   readonly agent?: never;
   readonly cursorAccount?: never;

@@ -19,6 +19,8 @@ export function explain(error: unknown, clean: (text: string) => string): Connec
   if (error instanceof UnauthorizedError || error instanceof InsufficientScopeError) return unauthorized(told);
   if (error instanceof ProtocolError) return new ConnectionError("connection_refused", told);
   if (error instanceof SdkHttpError) return explainStatus(error.status, told);
+  const lost = error instanceof SdkError ? lostLine(error.cause) : lostLine(error);
+  if (lost !== undefined) return lost;
   if (error instanceof SdkError) {
     switch (error.code) {
       case SdkErrorCode.RequestTimeout:
@@ -32,18 +34,12 @@ export function explain(error: unknown, clean: (text: string) => string): Connec
         return new ConnectionError("connection_refused", `its answer can't be used: ${told}`, { isUnknown: true });
       default:
         return new ConnectionError("connection_unreachable", told, {
-          isUnknown: error.code === SdkErrorCode.SendFailed,
+          isUnknown: error.code === SdkErrorCode.SendFailed || error.code === SdkErrorCode.EraNegotiationFailed,
         });
     }
   }
   if (error instanceof Error && error.name === "AbortError") {
     return new ConnectionError("connection_timeout", "the call was interrupted", { isUnknown: true });
-  }
-  // `fetch failed` says nothing; its cause does. A request that was never sent had no effect.
-  const reason = reasonOf(error);
-  if (reason !== undefined) {
-    const wasSent = !neverSent.has(reason);
-    return new ConnectionError("connection_unreachable", `it can't be reached: ${reason}`, { isUnknown: wasSent });
   }
   return new ConnectionError("connection_unreachable", told, { isUnknown: true });
 }
@@ -51,6 +47,15 @@ export function explain(error: unknown, clean: (text: string) => string): Connec
 /** A server that has forgotten a session answers 404 to its id, and has run nothing. */
 export function isStaleSession(error: unknown): boolean {
   return error instanceof SdkHttpError && error.status === 404;
+}
+
+/** `fetch failed` says nothing; its cause does. A request that was never sent had no effect. */
+function lostLine(error: unknown): ConnectionError | undefined {
+  const reason = reasonOf(error);
+  if (reason === undefined) return undefined;
+  return new ConnectionError("connection_unreachable", `it can't be reached: ${reason}`, {
+    isUnknown: !neverSent.has(reason),
+  });
 }
 
 const neverSent = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT", "EHOSTUNREACH"]);

@@ -14,7 +14,7 @@ import { type ConnectionSpec, isAllowed, readSpecs } from "./spec.js";
 import { advertisedTool, describeTool, effectOf, onBehalfOf, unavailableTool } from "./tool.js";
 
 /** How long a model step, or a listing, waits for a server that has not listed its tools yet. Milliseconds. */
-const patienceMs = 10_000;
+const patienceMs = 5_000;
 
 /** More tools than most providers take. */
 const manyTools = 128;

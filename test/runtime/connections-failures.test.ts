@@ -1,0 +1,223 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { connectedBundle } from "./support/connections.js";
+import { call, followUntil, isWaiting, startHost, startSession } from "./support/host.js";
+import { echoing, listen, serveBefore, serveNew, serveOld, textTool } from "./support/mcp-servers.js";
+
+const before = { ...process.env };
+
+afterEach(() => {
+  process.env = { ...before };
+});
+
+const names = (body: Record<string, unknown>) => (body.tools as { name: string }[]).map(({ name }) => name);
+
+async function reply(base: string, message: string) {
+  const { sessionId } = await startSession(base, { message });
+  const events = await followUntil(base, sessionId, isWaiting);
+  return {
+    sessionId,
+    failed: events.filter(({ type }) => type === "turn.failed"),
+    results: events.flatMap((event) => (event.type === "action.result" ? [event.data] : [])),
+    reply: events.findLast((event) => event.type === "message.completed")?.data,
+  };
+}
+
+describe("one failing server", () => {
+  it("neither fails the turn nor the listing, and is told of", async () => {
+    const good = await serveNew(echoing([textTool("one")]));
+    const bad = await serveNew(echoing([textTool("two")]));
+    await bad.close();
+    const host = await startHost(
+      connectedBundle({
+        mcp: { good: { url: good.url, advertiseTools: true }, bad: { url: bad.url, advertiseTools: true } },
+      }),
+    );
+    const turn = await reply(host.base, "/good__one {}");
+    expect(turn.failed).toEqual([]);
+    expect(turn.results).toMatchObject([{ toolName: "good__one", isError: false }]);
+    const { body } = await call(`${host.base}/v1/tools`);
+    expect(names(body)).toEqual(["good__one"]);
+    const errors = [
+      { connection: "bad", code: "connection_unreachable", message: "it can't be reached: ECONNREFUSED" },
+    ];
+    expect(body.connectionErrors).toEqual(errors);
+    const info = await call(`${host.base}/v1/info`);
+    expect((info.body.agents as Record<string, unknown>[])[0]?.connectionErrors).toEqual(errors);
+    expect(host.lines.map(({ message }) => message)).toContain(
+      'connection "bad" lends no tools to the model: it can\'t be reached: ECONNREFUSED',
+    );
+    const direct = await call(`${host.base}/v1/tools/bad__two`, { body: {} });
+    expect(direct).toMatchObject({ status: 200, body: { isError: true } });
+    expect((direct.body.result as { message: string }).message).toContain("the call did not run");
+  });
+
+  it("that answers with something else is told of in words, without a stack", async () => {
+    const page = await listen((_request, response) => {
+      response.writeHead(200, { "content-type": "text/html" }).end("<h1>Welcome</h1>");
+    });
+    const nonsense = await listen((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end('{"jsonrpc":"2.0","id":0,"result":[1,2');
+    });
+    const broken = await listen((_request, response) => {
+      response.writeHead(500).end("secret internals");
+    });
+    const host = await startHost(
+      connectedBundle({
+        mcp: {
+          page: { url: page.url, advertiseTools: true },
+          nonsense: { url: nonsense.url, advertiseTools: true },
+          broken: { url: broken.url, advertiseTools: true },
+        },
+      }),
+    );
+    const { body } = await call(`${host.base}/v1/tools`);
+    const told = body.connectionErrors as { connection: string; code: string; message: string }[];
+    expect(told.map(({ connection }) => connection)).toEqual(["page", "nonsense", "broken"]);
+    for (const { code, message } of told) {
+      expect(code).toBe("connection_unreachable");
+      expect(message).not.toMatch(/\n\s+at |TypeError/);
+      expect(message.length).toBeGreaterThan(10);
+    }
+  });
+
+  it("that hangs holds up neither a turn nor a listing for long, and only once", { timeout: 30_000 }, async () => {
+    const good = await serveNew(echoing([textTool("one")]));
+    const hanging = await listen(() => undefined);
+    const host = await startHost(
+      connectedBundle({
+        mcp: { good: { url: good.url, advertiseTools: true }, hanging: { url: hanging.url, advertiseTools: true } },
+      }),
+    );
+    const first = await call(`${host.base}/v1/tools`);
+    expect(names(first.body)).toEqual(["good__one"]);
+    expect(first.body.connectionErrors).toMatchObject([{ connection: "hanging", code: "connection_timeout" }]);
+    const startedAt = performance.now();
+    const turn = await reply(host.base, "/good__one {}");
+    expect(turn.results).toMatchObject([{ isError: false }]);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  it("is tried again after a while, and then found", async () => {
+    let isDown = true;
+    const offer = echoing([textTool("one")]);
+    const real = await serveNew(offer);
+    const front = await serveBefore(real.url, (_request, response) => {
+      if (isDown) response.writeHead(503).end();
+      return isDown;
+    });
+    const host = await startHost(connectedBundle({ mcp: { office: { url: front.url, advertiseTools: true } } }));
+    expect((await call(`${host.base}/v1/tools`)).body.connectionErrors).toMatchObject([{ connection: "office" }]);
+    const tried = front.requests.length;
+    // Asked again at once, it rests: a server that is down is not pestered by every step.
+    expect((await call(`${host.base}/v1/tools`)).body.connectionErrors).toMatchObject([{ connection: "office" }]);
+    expect(front.requests.length).toBe(tried);
+    isDown = false;
+    await expect
+      .poll(async () => names((await call(`${host.base}/v1/tools`)).body), { timeout: 10_000 })
+      .toEqual(["office__one"]);
+    expect((await call(`${host.base}/v1/info`)).body.agents).not.toHaveProperty("0.connectionErrors");
+  });
+});
+
+it("a stopped turn tells the server to stop", async () => {
+  let isAborted = false;
+  const server = await serveNew(echoing([textTool("slow")]));
+  const front = await serveBefore(server.url, (_request, response, body) => {
+    const isCall = (body as { method?: string } | undefined)?.method === "tools/call";
+    if (isCall) {
+      response.on("close", () => {
+        isAborted = true;
+      });
+    }
+    return isCall;
+  });
+  const host = await startHost(connectedBundle({ mcp: { office: { url: front.url, advertiseTools: true } } }));
+  const { sessionId } = await startSession(host.base, { message: "/office__slow {}" });
+  await expect.poll(() => front.requests.some(({ body }) => body.includes("tools/call"))).toBe(true);
+  await call(`${host.base}/v1/session/${sessionId}/stop`, { body: {} });
+  await expect.poll(() => isAborted).toBe(true);
+});
+
+it("a thousand tools are all there", async () => {
+  const many = Array.from({ length: 1_000 }, (_, index) => textTool(`tool_${index}`));
+  const server = await serveOld(echoing(many));
+  const host = await startHost(connectedBundle({ mcp: { office: { url: server.url, advertiseTools: true } } }));
+  const { body } = await call(`${host.base}/v1/tools`);
+  expect(names(body)).toHaveLength(1_000);
+  const said = await reply(host.base, '/office__tool_999 {"text":"hi"}');
+  expect(said.results).toMatchObject([{ isError: false }]);
+  expect(host.lines.map(({ message }) => message).join("\n")).toContain("connections advertise 1000 tools");
+});
+
+describe("what is secret", () => {
+  it("is filled in when the connection opens, each time anew, and shown nowhere", async () => {
+    const server = await serveOld({
+      tools: [textTool("leak")],
+      call: () => {
+        throw new Error(`who says ${process.env.OFFICE_TOKEN} may not`);
+      },
+    });
+    process.env.OFFICE_TOKEN = "token-number-one";
+    const bundle = connectedBundle({
+      mcp: {
+        office: {
+          url: server.url,
+          headers: { authorization: "Bearer ${OFFICE_TOKEN}", "x-plain": "plain", "x-none": undefined },
+          advertiseTools: true,
+        },
+      },
+    });
+    expect(JSON.stringify(bundle)).not.toContain("token-number-one");
+    const host = await startHost(bundle);
+    const leaked = await call(`${host.base}/v1/tools/office__leak`, { body: {} });
+    expect(server.requests.at(-1)?.headers).toMatchObject({
+      authorization: "Bearer token-number-one",
+      "x-plain": "plain",
+    });
+    expect(leaked.body).toMatchObject({
+      isError: true,
+      result: { message: 'connection "office": who says [redacted] may not' },
+    });
+    process.env.OFFICE_TOKEN = "token-number-two";
+    server.forget();
+    await call(`${host.base}/v1/tools/office__leak`, { body: {} });
+    expect(server.requests.at(-1)?.headers.authorization).toBe("Bearer token-number-two");
+    const seen = JSON.stringify([host.lines, (await call(`${host.base}/v1/info`)).body]);
+    expect(seen).not.toMatch(/token-number/);
+  });
+
+  it("that is not set is named, without a request", async () => {
+    delete process.env.NOWHERE_TOKEN;
+    const server = await serveOld(echoing([textTool("one")]));
+    const headers = { authorization: "Bearer ${NOWHERE_TOKEN}" };
+    const host = await startHost(
+      connectedBundle({ mcp: { office: { url: server.url, headers, advertiseTools: true } } }),
+    );
+    const { body } = await call(`${host.base}/v1/tools`);
+    expect(body.connectionErrors).toEqual([
+      { connection: "office", code: "connection_unset", message: "it needs NOWHERE_TOKEN, which is not set" },
+    ]);
+    expect(server.requests).toEqual([]);
+    process.env.NOWHERE_TOKEN = "set-by-now";
+    await expect.poll(async () => names((await call(`${host.base}/v1/tools`)).body)).toEqual(["office__one"]);
+  });
+
+  it("never follows a redirect to another origin", async () => {
+    const thief = await listen((_request, response) => response.writeHead(200).end());
+    const moved = await listen((_request, response) => response.writeHead(307, { location: thief.url }).end());
+    const headers = { authorization: "Bearer token-of-the-office" };
+    const host = await startHost(
+      connectedBundle({ mcp: { office: { url: moved.url, headers, advertiseTools: true } } }),
+    );
+    const { body } = await call(`${host.base}/v1/tools`);
+    expect(body.connectionErrors).toMatchObject([{ connection: "office" }]);
+    expect(thief.requests).toEqual([]);
+  });
+
+  it("refused by the server is told as that", async () => {
+    const server = await listen((_request, response) => response.writeHead(401).end("no"));
+    const host = await startHost(connectedBundle({ mcp: { office: { url: server.url, advertiseTools: true } } }));
+    const { body } = await call(`${host.base}/v1/tools`);
+    expect(body.connectionErrors).toMatchObject([{ connection: "office", code: "connection_unauthorized" }]);
+  });
+});

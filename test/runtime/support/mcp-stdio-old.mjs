@@ -1,0 +1,30 @@
+/** A stdio server of the SDK of 2025. What it does is told by its arguments: `hang`, `die`, `garbage`, `children`. */
+import { spawn } from "node:child_process";
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+
+const [mode = ""] = process.argv.slice(2);
+const server = new Server({ name: "stdio-old", version: "1.0.0" }, { capabilities: { tools: {} } });
+const names = ["env", "pids", "die", "hang", "log"];
+server.setRequestHandler(ListToolsRequestSchema, () => ({
+  tools: names.map((name) => ({ name, inputSchema: { type: "object" } })),
+}));
+const children = mode === "children" ? [spawn("sleep", ["600"]).pid] : [];
+server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+  switch (params.name) {
+    case "die":
+      process.exit(7);
+      break;
+    case "hang":
+      await new Promise(() => setInterval(() => undefined, 60_000));
+      break;
+    case "log":
+      process.stderr.write(`signed in with ${process.env.OFFICE_TOKEN}\n`);
+      break;
+  }
+  const told = params.name === "pids" ? [process.pid, ...children] : { env: process.env, cwd: process.cwd() };
+  return { content: [{ type: "text", text: JSON.stringify(told) }] };
+});
+if (mode === "garbage") process.stdout.write("npm warn something\n{ not json\n");
+await server.connect(new StdioServerTransport());
