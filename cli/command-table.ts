@@ -181,11 +181,13 @@ export const commandTable = {
         summary: "How long running turns may take to end when the server is stopped (default 10)",
       },
       dev: { kind: "flag", summary: "Dev routes, and the session list of every caller on loopback" },
+      standby: { kind: "flag", summary: "Wait while another server has the state root; take over when it ends or dies" },
     },
     examples: [
       { command: "bdk serve", summary: "http://127.0.0.1:3000/<slug>" },
       { command: "bdk serve --mode single --port 8080", summary: "One agent at the root" },
       { command: "bdk serve --host 0.0.0.0 --bearer-token $TOKEN", summary: "Reachable from elsewhere" },
+      { command: "bdk serve --standby --port 3001", summary: "A second process that takes over from the first" },
     ],
     notes: ["Refuses to start when the project has errors."],
   }),

@@ -18,7 +18,15 @@ export async function serveProject(
   const { ProjectError, serve } = await import("./api/serve.js");
   const progress = createProgress(terminal.err, "compile", silent);
   try {
-    const handle = await serve(root, { ...options, ownsProcess: true, onPhase: (phase) => progress.step(phase) });
+    const handle = await serve(root, {
+      ...options,
+      ownsProcess: true,
+      onPhase: (phase) => progress.step(phase),
+      onStandby: (standing) => {
+        progress.done();
+        options.onStandby?.(standing);
+      },
+    });
     progress.done();
     if (!silent) await writeDiagnostics(terminal.err, handle.diagnostics, root);
     return handle;

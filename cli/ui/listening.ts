@@ -20,3 +20,16 @@ export async function writeListening(sink: Sink, server: Running): Promise<void>
   ]);
   for (const line of columns(rows, { indent: "  " })) await sink.line(line);
 }
+
+/** That a server waits for another one's end; without `url` nothing is answered meanwhile. */
+export async function writeStandby(
+  sink: Sink,
+  { pid, url }: { readonly pid: number; readonly url?: string },
+  isJson: boolean,
+): Promise<void> {
+  if (isJson) return sink.line(JSON.stringify({ event: "standby", pid, ...(url !== undefined && { url }) }));
+  const { cyan, yellow } = sink.colors;
+  await sink.line(
+    `${yellow("standing by")} for process ${pid}${url === undefined ? "; its port is ours too" : ` at ${cyan(url)}`}`,
+  );
+}

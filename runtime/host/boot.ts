@@ -9,7 +9,9 @@ import { type BootFlags, bootHelp, readBootFlags, UsageError } from "./flags.js"
 import { createHostWith, type Host, openLog } from "./index.js";
 import { loadOrRefuse } from "./load-failure.js";
 import { captureConsole, type HostLog } from "./log.js";
+import type { HostOptions } from "./options.js";
 import { renderStack } from "./stack.js";
+import { StandbyStopped } from "./standby.js";
 import { surviveProjectCode } from "./survive.js";
 
 export type { BootInput } from "./boot-input.js";
@@ -42,7 +44,8 @@ export async function boot(input: BootInput): Promise<void> {
       checkBundle(bundle, options);
       return print(flags.json ? `${JSON.stringify({ event: "checked", ok: true })}\n` : describe(bundle));
     }
-    const host = await createHostWith(log, bundle, options, input.sections);
+    const start = (more: HostOptions) => createHostWith(log, bundle, { ...options, ...more }, input.sections);
+    const host = await (options.standby === true ? standingBy(start, flags.json) : start({}));
     input.code?.keepIn(host.stateRoot);
     closeOnSignals(host, log, () => input.code?.flush());
     print(flags.json ? `${JSON.stringify({ event: "listening", url: host.url })}\n` : announce(host));
@@ -57,6 +60,29 @@ function readFlags(): BootFlags | undefined {
   } catch (error) {
     fail(error);
     return undefined;
+  }
+}
+
+/** While it waits for another server's end, a signal gives the waiting up. */
+async function standingBy(start: (more: HostOptions) => Promise<Host>, isJson: boolean): Promise<Host> {
+  const waiting = new AbortController();
+  const giveUp = () => waiting.abort();
+  const onStandby: HostOptions["onStandby"] = (standing) =>
+    print(
+      isJson
+        ? `${JSON.stringify({ event: "standby", ...standing })}\n`
+        : `Standing by for process ${standing.pid}${standing.url === undefined ? "" : ` at ${standing.url}`}\n`,
+    );
+  process.on("SIGINT", giveUp);
+  process.on("SIGTERM", giveUp);
+  try {
+    const host = await start({ onStandby, signal: waiting.signal });
+    if (!waiting.signal.aborted) return host;
+    await host.close();
+    throw new StandbyStopped("the waiting was given up");
+  } finally {
+    process.off("SIGINT", giveUp);
+    process.off("SIGTERM", giveUp);
   }
 }
 
@@ -81,6 +107,7 @@ function closeOnSignals(host: Host, log: HostLog, beforeExit: () => void): void 
 }
 
 function fail(error: unknown): void {
+  if (error instanceof StandbyStopped) process.exit(0);
   // A `RuntimeError` here is a state root that can't be used: in use by another server, read-only, of a newer version.
   if (error instanceof UsageError || error instanceof StartupError || error instanceof RuntimeError) {
     process.stderr.write(`error: ${error.message}\n`);

@@ -30,6 +30,7 @@ const flags = {
   "no-docs": { type: "boolean" },
   "no-schedules": { type: "boolean" },
   "hosted-channels": { type: "boolean" },
+  standby: { type: "boolean" },
   dev: { type: "boolean" },
   model: { type: "string" },
   "public-url": { type: "string" },
@@ -85,6 +86,7 @@ export function readBootFlags(
       docs: values["no-docs"] !== true,
       schedules: values["no-schedules"] !== true,
       ...(values["hosted-channels"] === true && { hosted: true }),
+      ...(values.standby === true && { standby: true }),
       dev: values.dev === true,
       ...front,
     },
@@ -119,6 +121,7 @@ Usage: node server.mjs [flags]
   --no-docs             leave out the documentation site
   --no-schedules        do not fire schedules
   --hosted-channels     channel routes answer 202 at once, with an empty body
+  --standby             wait while another server has the state root; take over when it ends or dies
   --dev                 local development: list every session, nothing fires by itself
   --json                print {"event":"listening","url":…} as the first line
   --check               load everything, check the environment, and exit

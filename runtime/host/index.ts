@@ -13,7 +13,7 @@ import type { HttpHost } from "../http/context.js";
 import type { AgentBundle } from "../manifest/bundle.js";
 import type { Caller } from "../session/service.js";
 import { openAgent } from "./agent.js";
-import { openAgents, type ServedAgents } from "./agents.js";
+import { openAgents, type ServedAgents, type ServedAgentsOptions } from "./agents.js";
 import { createApp } from "./app.js";
 import { byHand } from "./by-hand.js";
 import { checkBundle } from "./check.js";
@@ -26,6 +26,7 @@ import type { HostHandle, HostOptions } from "./options.js";
 import { createRedactor, secretsOf } from "./redact.js";
 import type { Sections } from "./sections.js";
 import { removeServerFile, writeServerFile } from "./server-file.js";
+import { createStandby } from "./standby.js";
 import { createStaticFolder } from "./static.js";
 import { startupWarnings } from "./warnings.js";
 
@@ -110,7 +111,16 @@ export async function createHostWith(
     },
   };
   const front = await openFront(options, sections);
-  const agents = await openAgents(bundle, {
+  const standby = createStandby({
+    ...options,
+    ...front,
+    roots: () => bundle.manifest.agents.map(({ slug }) => (isMulti ? join(stateRoot, slug) : stateRoot)),
+    address,
+    port: options.port ?? 3000,
+    health: { version: bundle.manifest.bdk, manifestHash: bundle.manifest.hash },
+    log,
+  });
+  const agentOptions: ServedAgentsOptions = {
     host: options,
     log,
     notesOn: notesOnModel,
@@ -124,14 +134,15 @@ export async function createHostWith(
         throw refusedRoot(error, root);
       }
     },
-  });
+  };
+  const agents = await standby.open(() => openAgents(bundle, agentOptions));
 
   const http = createHttpHost(state, agents, log, { ...options, loopbackOnly, isMulti, front }, passes.policy);
   const app = createApp(http, front.serverFactory);
   front.attach(app);
   const tracked = trackConnections(app.server);
   try {
-    const listening = await listen(app, address, options.port ?? 3000);
+    const listening = await standby.handOver((port) => listen(app, address, port));
     const url = urlOfAddress(listening, front.serverFactory === undefined ? "http" : "https");
     state.ownUrl = await front.listenInside(app, url);
     state.baseUrl = options.publicUrl?.replace(/\/+$/, "") ?? url;

@@ -21,7 +21,8 @@ export function urlOfAddress({ address, family, port }: AddressInfo, scheme: "ht
   return `${scheme}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
-function toStartupError(error: unknown, host: string, port: number): unknown {
+/** What the system says of an address, as the operator is told it. */
+export function toStartupError(error: unknown, host: string, port: number): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "EADDRINUSE":

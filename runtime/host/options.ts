@@ -43,6 +43,12 @@ export interface HostOptions {
   readonly rateLimit?: number;
   /** How long turns in flight may take to settle when the server closes, in milliseconds. Default 10 s. */
   readonly shutdownTimeoutMs?: number;
+  /** Waits while another server has the state root, and takes over when that one ends or dies. Default: refuses to start. */
+  readonly standby?: boolean;
+  /** Called when the waiting begins, with the holder's pid; without `url` while the address is taken. */
+  readonly onStandby?: (standing: { readonly pid: number; readonly url?: string }) => void;
+  /** Gives the waiting up: the start rejects with an error named `StandbyStopped`. */
+  readonly signal?: AbortSignal;
   /** Body limit in bytes for JSON routes; default 1 MiB. */
   readonly bodyLimit?: number;
 }

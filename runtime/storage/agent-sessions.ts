@@ -283,10 +283,11 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       await service.close(graceMs);
       await connections.close();
       closing.abort();
-      await store.close();
       cursors?.close();
       await inbox?.close();
       reminderStore?.close();
+      // Last: another process may begin as soon as the store is given back.
+      await store.close();
     },
   };
 }

@@ -31,6 +31,13 @@ function self(): Holder {
   };
 }
 
+/** Whether a process has ended and only waits for its parent to ask how. */
+function isZombie(pid: number): boolean {
+  const stat = readIfThere(`/proc/${pid}/stat`);
+  const state = stat?.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3);
+  return state === "Z" || state === "X";
+}
+
 function isAlive(holder: Holder): boolean {
   const boot = bootId();
   if (holder.bootId !== undefined && boot !== undefined && holder.bootId !== boot) return false;
@@ -39,6 +46,7 @@ function isAlive(holder: Holder): boolean {
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
+  if (isZombie(holder.pid)) return false;
   const startedAt = startOf(holder.pid);
   return holder.startedAt === undefined || startedAt === undefined || startedAt === holder.startedAt;
 }
@@ -72,7 +80,7 @@ export function lockStore(dir: string): () => void {
       if (holder !== undefined && isAlive(holder)) {
         throw new RuntimeError(
           "storage_unavailable",
-          `another server (pid ${holder.pid}) is using ${dir}; stop it, or choose another folder with --state-root`,
+          `another server (pid ${holder.pid}) is using ${dir}; stop it, wait for its end with --standby, or choose another folder with --state-root`,
         );
       }
       takeAway(lock, text, own);
@@ -81,6 +89,13 @@ export function lockStore(dir: string): () => void {
   } finally {
     fs.rmSync(own, { force: true });
   }
+}
+
+/** Pid of the live process that has the store of a folder; `undefined` when nobody has. */
+export function storeHolder(dir: string): number | undefined {
+  const text = readIfThere(path.join(dir, "lock"));
+  const holder = text === undefined ? undefined : parseHolder(text);
+  return holder !== undefined && isAlive(holder) ? holder.pid : undefined;
 }
 
 /** Makes `lock` exist with our contents, unless it exists already. */
