@@ -62,9 +62,11 @@ async function checkBinding(request: Parameters<typeof agentOf>[0]): Promise<voi
   if (sessionId !== undefined && continuationToken !== undefined) {
     throw new RuntimeError("invalid_request", '"session" and "continuationToken" exclude each other');
   }
-  if (sessionId !== undefined) await agentOf(request).sessions.get(callerOf(request), sessionId);
-  if (continuationToken !== undefined && !/^[^:]+:.+$/.test(continuationToken)) {
-    throw new RuntimeError("invalid_continuation_token", "a continuation token is written <channelId>:<key>");
+  const { sessions } = agentOf(request);
+  const named = continuationToken === undefined ? sessionId : sessions.findByToken(continuationToken);
+  if (named !== undefined) await sessions.get(callerOf(request), named);
+  else if (continuationToken !== undefined) {
+    throw new RuntimeError("invalid_continuation_token", "no session answers to this continuation token");
   }
 }
 

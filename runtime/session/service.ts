@@ -129,6 +129,8 @@ export interface SessionService {
   fork(caller: Caller, request: ForkSession): Promise<Accepted>;
   stop(caller: Caller, sessionId: string): Promise<{ readonly stopped: boolean }>;
   get(caller: Caller, sessionId: string): Promise<SessionSummary>;
+  /** Id of the session that a continuation token in its wire form names now, whoever asks. */
+  findByToken(token: string): string | undefined;
   list(caller: Caller, query: { readonly limit: number; readonly cursor?: string }): Promise<SessionPage>;
   /** Every recorded event from `startIndex`, as NDJSON lines without the newline, in batches. */
   read(caller: Caller, sessionId: string, startIndex: number): Promise<AsyncIterable<readonly string[]>>;

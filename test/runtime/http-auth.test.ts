@@ -137,6 +137,7 @@ test("sessions belong to the principal that made them; the operator settles ever
       headers: user,
     }),
     call(`${base}/v1/tools?session=${others.sessionId}`, { headers: user }),
+    call(`${base}/v1/tools?continuationToken=${encodeURIComponent(others.continuationToken)}`, { headers: user }),
   ]);
   for (const answer of refused) expect([answer.status, answer.body.error]).toEqual([403, "forbidden"]);
 

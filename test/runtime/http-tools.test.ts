@@ -125,7 +125,14 @@ test("a catalog bound to a session needs that session", async () => {
   const query = (text: string) => call(`${base}/v1/tools?${text}`);
   expect((await query(`session=${sessionId}`)).status).toBe(200);
   expect((await query("session=ses_nobody")).status).toBe(404);
-  expect((await query("continuationToken=nope")).status).toBe(400);
+  const bound = (token: string) => query(`continuationToken=${encodeURIComponent(token)}`);
+  expect((await bound(continuationToken)).status).toBe(200);
+  for (const unknown of ["nope", "http:nobody", `${continuationToken}x`, "slack:C1/1.2"]) {
+    expect(await bound(unknown)).toMatchObject({ status: 400, body: { error: "invalid_continuation_token" } });
+  }
+  const answer = await call(`${base}/v1/session/${sessionId}`, { body: { continuationToken, message: "again" } });
+  expect((await bound(continuationToken)).status).toBe(400);
+  expect((await bound(String(answer.body.continuationToken))).status).toBe(200);
   expect((await query(`session=${sessionId}&continuationToken=${encodeURIComponent(continuationToken)}`)).status).toBe(
     400,
   );
