@@ -5,6 +5,7 @@ import { checkEnvironment, StartupError } from "./environment.js";
 import { problemOfFront } from "./front.js";
 import type { HostOptions } from "./options.js";
 import { type RefusedSetting, readRefusal, SettingsError } from "./refused-settings.js";
+import { checkWebhooks } from "./webhook-secrets.js";
 
 /**
  * Everything that can be known before listening: variables, options that contradict each other, and code that the
@@ -33,6 +34,7 @@ export function checkBundle(bundle: AgentBundle, options: HostOptions): void {
     const { slug, tools, hooks } = agent;
     const definitions = bundle.definitions[slug] ?? {};
     checkPeers(agent, definitions, agents);
+    checkWebhooks(agent, definitions, options.host, process.env);
     for (const schedule of agent.schedules) checkTimes(schedule, definitions[schedule.id]);
     const lost = [...tools, ...hooks].map((entry) => entry.id).filter((id) => definitions[id] === undefined);
     if (lost.length > 0) throw new StartupError(`the bundle of agent "${slug}" has no code for ${lost.join(", ")}`);

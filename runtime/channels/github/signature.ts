@@ -18,7 +18,7 @@ export function deliverers({ id, environment, log }: PackHost, prefix: string | 
     async function githubSignature(request) {
       const signature = request.headers.get("x-hub-signature-256");
       const text = exactText(new Uint8Array(await request.arrayBuffer()));
-      if (signature === null || text === undefined) return null;
+      if (signature === null || signature === "" || text === undefined || text === "") return null;
       return (await verify(secret, text, signature)) ? { kind: "channel", id } : null;
     },
   ];
