@@ -181,7 +181,10 @@ export const commandTable = {
         summary: "How long running turns may take to end when the server is stopped (default 10)",
       },
       dev: { kind: "flag", summary: "Dev routes, and the session list of every caller on loopback" },
-      standby: { kind: "flag", summary: "Wait while another server has the state root; take over when it ends or dies" },
+      standby: {
+        kind: "flag",
+        summary: "Wait while another server has the state root; take over when it ends or dies",
+      },
     },
     examples: [
       { command: "bdk serve", summary: "http://127.0.0.1:3000/<slug>" },
