@@ -1,5 +1,5 @@
 /** The optional part of the runtime behind `--rate-limit`. Built on `@fastify/rate-limit`. */
-import rateLimit, { normalizeIP } from "@fastify/rate-limit";
+import rateLimit, { normalizeIP, type RateLimitPluginOptions } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RateLimiter } from "./contract.js";
 
@@ -8,10 +8,18 @@ const windowMs = 60_000;
 /** Principals counted at a time; the one not heard of for longest is forgotten first. */
 const mostKeys = 10_000;
 
+/** For the whole app, as the package has it; without its check of fastify's version, which is part of no bundle. */
+const plugin = Object.assign(
+  (app: FastifyInstance, options: RateLimitPluginOptions) => rateLimit(app, options, () => undefined),
+  {
+    [Symbol.for("skip-override")]: true,
+  },
+);
+
 export function addRateLimiter(app: FastifyInstance, max: number): RateLimiter {
   const keys = new WeakMap<FastifyRequest, string>();
   let check: ReturnType<FastifyInstance["createRateLimit"]> | undefined;
-  app.register(rateLimit, {
+  app.register(plugin, {
     global: false,
     max,
     timeWindow: windowMs,
