@@ -1,5 +1,6 @@
 import { APICallError } from "@ai-sdk/provider";
 import { RuntimeError } from "../../errors.js";
+import { EndpointError } from "./endpoint.js";
 import type { ProviderSettings } from "./section.js";
 
 /** Longest wait that a provider may ask for before we give up instead, in milliseconds. */
@@ -30,6 +31,8 @@ export function toRuntimeError(error: unknown, settings: ProviderSettings, attem
 function describe(error: unknown, settings: ProviderSettings, attempts: number): string {
   const { label, keyVariable, modelId, baseUrl } = settings;
   const tries = attempts > 1 ? ` after ${attempts} tries` : "";
+  const endpoint = endpointError(error);
+  if (endpoint !== undefined) return `${label} at ${baseUrl} ${endpoint.message}`;
   const said = ownWords(error);
   const status = APICallError.isInstance(error) ? error.statusCode : undefined;
   if (status === 401 || status === 403) return `${label} refused the key in ${keyVariable} (${status}): ${said}`;
@@ -39,6 +42,12 @@ function describe(error: unknown, settings: ProviderSettings, attempts: number):
   if (status !== undefined) return `${label} answered ${status}${tries}: ${said}`;
   if (isConnectionError(error)) return `${label} could not be reached at ${baseUrl}${tries}: ${said}`;
   return `${label} failed${tries}: ${said}`;
+}
+
+/** Packages may put an error of their own around it. */
+function endpointError(error: unknown): EndpointError | undefined {
+  if (error instanceof EndpointError) return error;
+  return error instanceof Error && error.cause !== undefined ? endpointError(error.cause) : undefined;
 }
 
 function ownWords(error: unknown): string {
@@ -64,6 +73,7 @@ function messageOf(error: unknown): string {
 
 /** Whether a failure may pass by itself: too many requests, a server's fault, a broken connection. */
 function isPassing(error: unknown): boolean {
+  if (endpointError(error) !== undefined) return false;
   const status = APICallError.isInstance(error) ? error.statusCode : undefined;
   if (status !== undefined) return status === 429 || status === 408 || status >= 500;
   return isConnectionError(error) || /overloaded|server_error|rate_limit/i.test(wordsIn(error));

@@ -1,5 +1,6 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { Harness } from "../harness.js";
+import { createEndpointFetch } from "./endpoint.js";
 import { readModelParams } from "./params.js";
 import { createProviderHarness } from "./provider-harness.js";
 import type { ProviderSettings } from "./section.js";
@@ -9,11 +10,12 @@ import type { ProviderSettings } from "./section.js";
  * `BDK_OPENAI_COMPATIBLE_API_KEY` is sent when it is set.
  */
 export function createHarness(settings: ProviderSettings): Harness {
-  const { modelId, baseUrl, apiKey } = settings;
+  const { modelId, baseUrl, apiKey, silenceMs } = settings;
   const provider = createOpenAICompatible({
     name: "compatible",
     baseURL: baseUrl,
     includeUsage: true,
+    fetch: createEndpointFetch(silenceMs),
     ...(apiKey !== undefined && { apiKey }),
   });
   return createProviderHarness({

@@ -51,6 +51,7 @@ export function createHarnessResolver(options: HarnessResolverOptions): HarnessR
     return section.createHarness({
       modelId: name.modelId,
       baseUrl: (isUnset(baseUrl) ? (facts.baseUrl ?? "") : baseUrl).replace(/\/+$/, ""),
+      silenceMs: silenceOf(environment.BDK_MODEL_TIMEOUT_MS),
       keyVariable: facts.keyVariable,
       label: facts.label,
       price: async (usage) => (await prices())?.priceOf(name.provider, name.modelId, usage),
@@ -80,6 +81,17 @@ export function createHarnessResolver(options: HarnessResolverOptions): HarnessR
       }
     },
   };
+}
+
+/** Milliseconds that an endpoint may say nothing, before its answer and between two pieces of it. */
+const defaultSilenceMs = 120_000;
+
+/** @throws RuntimeError `model_unavailable` for a value that is no number of milliseconds. */
+function silenceOf(given: string | undefined): number {
+  if (isUnset(given)) return defaultSilenceMs;
+  const ms = Number(given);
+  if (Number.isInteger(ms) && ms > 0 && ms < 2 ** 31) return ms;
+  throw new RuntimeError("model_unavailable", `BDK_MODEL_TIMEOUT_MS is not a number of milliseconds: ${given}`);
 }
 
 function isModelSection(value: unknown): value is ModelSection {

@@ -11,6 +11,8 @@ export interface ProviderSettings {
   readonly baseUrl: string;
   /** Absent for an endpoint that takes none. */
   readonly apiKey?: string;
+  /** Milliseconds that the endpoint may say nothing. */
+  readonly silenceMs: number;
   /** Name of the variable that holds the key, for messages. */
   readonly keyVariable: string;
   /** As people call the provider. */

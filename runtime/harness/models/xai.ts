@@ -1,5 +1,6 @@
 import { createXai } from "@ai-sdk/xai";
 import type { Harness } from "../harness.js";
+import { createEndpointFetch } from "./endpoint.js";
 import { readModelParams } from "./params.js";
 import { createProviderHarness } from "./provider-harness.js";
 import type { ProviderSettings } from "./section.js";
@@ -10,10 +11,10 @@ import { salvageChunk } from "./xai-drift.js";
  * the provider: reasoning travels back encrypted, so a session goes on after a restart from our own record.
  */
 export function createHarness(settings: ProviderSettings): Harness {
-  const { modelId, baseUrl, apiKey = "" } = settings;
+  const { modelId, baseUrl, apiKey = "", silenceMs } = settings;
   return createProviderHarness({
     settings,
-    model: createXai({ baseURL: baseUrl, apiKey }).responses(modelId),
+    model: createXai({ baseURL: baseUrl, apiKey, fetch: createEndpointFetch(silenceMs) }).responses(modelId),
     metadataKey: "xai",
     readParams: (model) => readModelParams(model, "xai"),
     options: (request, { effort }) => ({
