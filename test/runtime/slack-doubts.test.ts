@@ -1,0 +1,83 @@
+/** Posts whose answer was lost, and a Slack that is busy or broken: each message is there once. */
+import { expect, test } from "vitest";
+import { envelope, mention, sendEvent } from "./support/fake-slack.js";
+import { type SlackHost, startSlackHost } from "./support/slack-host.js";
+
+const patient = { timeout: 10_000 };
+const posted = ({ slack }: SlackHost, count: number) => expect.poll(() => slack.posted.length, patient).toBe(count);
+
+test("an answer that was lost, with the message taken: Slack is asked, and it is not posted again", async () => {
+  const host = await startSlackHost({ reply: { status: false } });
+  host.slack.answer("chat.postMessage", (args, count) => {
+    if (count > 1) return undefined;
+    host.slack.posted.push({ ...args, ts: "1700000099.000100" });
+    return { status: 502 };
+  });
+  await sendEvent(host.events, envelope(mention("one")));
+  await expect.poll(() => host.slack.methods(), patient).toEqual(["chat.postMessage", "conversations.replies"]);
+  await sendEvent(host.events, envelope(mention("two", { ts: "2.1" })));
+  await posted(host, 2);
+  expect(host.slack.of("chat.postMessage")).toHaveLength(2);
+});
+
+test("an answer that was lost, and the message with it: it is posted again", async () => {
+  const host = await startSlackHost({ reply: { status: false } });
+  host.slack.answer("chat.postMessage", (_args, count) =>
+    count === 1 ? { status: 503 } : count === 2 ? { ok: false, error: "fatal_error" } : undefined,
+  );
+  await sendEvent(host.events, envelope(mention("one")));
+  await posted(host, 1);
+  expect(host.slack.methods()).toEqual([
+    "chat.postMessage",
+    "conversations.replies",
+    "chat.postMessage",
+    "conversations.replies",
+    "chat.postMessage",
+  ]);
+});
+
+test("the thread may not be read: a reply is rather posted twice than lost, and the log says why", async () => {
+  const host = await startSlackHost({ reply: { status: false } });
+  host.slack.answer("chat.postMessage", (_args, count) => (count === 1 ? { status: 503 } : undefined));
+  host.slack.answer("conversations.replies", () => ({ ok: false, error: "missing_scope", needed: "channels:history" }));
+  await sendEvent(host.events, envelope(mention("one")));
+  await posted(host, 1);
+  expect(host.lines.some(({ message }) => message.includes("missing_scope (needs the scope channels:history)"))).toBe(
+    true,
+  );
+});
+
+test("too many calls: the app waits as long as Slack says, asks nothing, and posts once", async () => {
+  const host = await startSlackHost({ reply: { status: false } });
+  host.slack.answer("chat.postMessage", (_args, count) => (count === 1 ? { status: 429, retryAfter: 1 } : undefined));
+  await sendEvent(host.events, envelope(mention("one")));
+  await posted(host, 1);
+  expect(host.slack.methods()).toEqual(["chat.postMessage", "chat.postMessage"]);
+});
+
+test("a refusal is final, logged with Slack's code and no token, and the next turn is answered", async () => {
+  const host = await startSlackHost({ reply: { status: false } });
+  host.slack.answer("chat.postMessage", (_args, count) =>
+    count === 1 ? { ok: false, error: "is_archived" } : undefined,
+  );
+  await sendEvent(host.events, envelope(mention("one")));
+  await expect.poll(() => host.lines.some(({ message }) => message.includes("is_archived")), patient).toBe(true);
+  await sendEvent(host.events, envelope(mention("two", { ts: "2.1" })));
+  await posted(host, 1);
+  expect(host.slack.of("chat.postMessage")).toHaveLength(2);
+  expect(JSON.stringify(host.lines)).not.toContain("xoxb-");
+});
+
+test("no bot token: the server starts, says so, and what would post fails by the variable's name", async () => {
+  const host = await startSlackHost(
+    { reply: { status: false }, envPrefix: "OPS" },
+    {},
+    {
+      env: { OPS_SLACK_SIGNING_SECRET: "8f742231b10e8888abcd99yyyzzz85a5" },
+    },
+  );
+  expect(await sendEvent(host.events, envelope(mention("one")))).toBe(200);
+  const told = () => host.lines.filter(({ message }) => message.includes("OPS_SLACK_BOT_TOKEN is not set")).length;
+  await expect.poll(told, patient).toBe(2);
+  expect(host.slack.calls).toEqual([]);
+});
