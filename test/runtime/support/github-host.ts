@@ -42,9 +42,9 @@ export async function startGitHubHost(
   parts: AgentParts = {},
   host: HostOptions & { readonly github?: FakeGitHub; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<GitHubHost> {
-  const { github = await startFakeGitHub(), env, ...hostOptions } = host;
+  const { github = await startFakeGitHub(), env = {}, ...hostOptions } = host;
   const usual = { GITHUB_API_URL: github.url, GITHUB_TOKEN: "ghp_test", GITHUB_WEBHOOK_SECRET: webhookSecret };
-  for (const [name, value] of Object.entries(env ?? usual)) vi.stubEnv(name, value);
+  for (const [name, value] of Object.entries({ ...usual, ...env })) vi.stubEnv(name, value);
   const started = await startHost(makeBundle([githubParts(options, parts)]), { dev: true, ...hostOptions });
   return Object.assign(started, { github, at: `${started.base}/v1/channels/github` });
 }
