@@ -22,8 +22,10 @@ export async function describeSchema(value: unknown, field: string, direction: D
   const standard = standardOf(value);
   const found =
     standard === undefined ? await readPlain(value, field) : await readStandard(value, standard, field, direction);
-  const { $schema: _, ...schema } = found.schema;
-  return { ...found, schema: settle(schema) };
+  const { $schema, ...schema } = found.schema;
+  // Libraries all say the same dialect; an author who names one means it, and has it checked as that.
+  const dialect = found.validates === "json-schema" && typeof $schema === "string" ? { $schema } : {};
+  return { ...found, schema: { ...dialect, ...settle(schema) } };
 }
 
 interface Standard {
