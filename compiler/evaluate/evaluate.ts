@@ -1,4 +1,5 @@
 /** Phase 4: loads the linked project in a child and reads what syntax can't tell. What is evaluated is what ships. */
+
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,6 +10,7 @@ import type { Linked, Linker } from "../link/link.js";
 import { bareFolders } from "../link/places.js";
 import type { Surface } from "../resolve/surface.js";
 import type { Evaluator } from "./child-process.js";
+import { checkConnections } from "./connections.js";
 import { type Settled, settleEnvironment } from "./environment.js";
 import { codeDefinitions, definedIn, linkedMounts } from "./modules.js";
 import { createOutcomeCache } from "./outcome-cache.js";
@@ -90,6 +92,13 @@ export async function evaluate(
       : await settleEnvironment(run, entries, definitions, names, [stage ?? ""].filter(Boolean));
     const context: ReportContext = { root, tracer: settled.pass.tracer, timeoutMs, output: settled.pass.output };
     const stands = standingMounts(surfaces, settled);
+    const connections = entries.flatMap((entry) => {
+      const [definition, facts] = [definitions.get(keyOf(entry)), settled.facts.get(keyOf(entry))];
+      const isConnection = entry.kind === "mcp-connection" || entry.kind === "host-connection";
+      return isConnection && definition !== undefined && facts !== undefined ? [{ definition, facts }] : [];
+    });
+    const slugs = surfaces.map(({ slug }) => slug);
+    const doubts = checkConnections(connections, slugs, strict ? real : undefined);
     const problems = report(settled, linked, entries, definitions, real, context, stands);
     return {
       value: {
@@ -98,7 +107,7 @@ export async function evaluate(
         isDeferred: (slug, id) => settled.deferred.has(keyOf({ slug, id })),
         env: { required: settled.required, read: [...new Set([...names, ...settled.required])].sort() },
       },
-      diagnostics: inOrder([...diagnostics, ...settled.diagnostics, ...problems]),
+      diagnostics: inOrder([...diagnostics, ...settled.diagnostics, ...problems, ...doubts]),
     };
   } finally {
     session.close();

@@ -42,6 +42,8 @@ export const toolEntry = z.object({
   execution: z.enum(["server", "agent"]),
   effect: z.enum(["read", "write", "dynamic"]),
   needsApproval: z.boolean(),
+  /** Of a tool that may need approval: `sha256:` of the code that a call runs through, so that a changed one is noticed. */
+  code: z.string().optional(),
   timeoutMs: z.number().optional(),
   /** How input is checked: by the definition's own validator, or by ajv when it is a plain JSON Schema. */
   validates: z.enum(["standard", "json-schema", "none"]),
@@ -79,6 +81,15 @@ export const connectionEntry = z.object({
   /** Origin of the URL, the command, or the peer's slug. Never headers, arguments or env values. */
   target: maybe(z.string()),
   advertiseTools: z.boolean().optional(),
+  /** Which of the server's tools may be used. */
+  tools: z.object({ allow: z.array(z.string()).optional(), block: z.array(z.string()).optional() }).optional(),
+  /** Tools that only read. */
+  readTools: z.array(z.string()).optional(),
+  /** Tools that a human approves; `true`: all of them. */
+  needsApproval: z.union([z.boolean(), z.array(z.string())]).optional(),
+  oauth: z.boolean().optional(),
+  /** Names of the environment that are filled in when it opens, sorted. */
+  variables: z.array(z.string()).optional(),
 });
 
 export const routeEntry = z.object({
@@ -93,6 +104,8 @@ export const channelEntry = z.object({
   ...origin,
   name: z.string(),
   pack: z.string().optional(),
+  /** What its pack was told, without functions and secrets; a field may be `{ dynamic: true }`. */
+  options: z.record(z.string(), z.unknown()).optional(),
   auth: z.array(z.string()).optional(),
   routes: z.array(routeEntry),
   events: z.array(z.string()),

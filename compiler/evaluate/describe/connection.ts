@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import type { Problem } from "../protocol.js";
 import { check, type Described, present, text, wrongShape } from "./shape.js";
 
 const shape = z.looseObject({
@@ -6,17 +7,21 @@ const shape = z.looseObject({
   advertiseTools: z.optional(z.boolean()),
   tools: z.optional(z.looseObject({ allow: z.optional(z.array(z.string())), block: z.optional(z.array(z.string())) })),
   readTools: z.optional(z.array(z.string())),
+  needsApproval: z.optional(z.union([z.boolean(), z.array(z.string())])),
+  timeoutMs: z.optional(z.number().check(z.positive())),
   url: z.optional(text),
   headers: z.optional(z.record(z.string(), z.optional(z.string()))),
   oauth: z.optional(z.boolean()),
+  transport: z.optional(z.literal("sse")),
   command: z.optional(text),
   args: z.optional(z.array(z.string())),
   env: z.optional(z.record(z.string(), z.optional(z.string()))),
+  cwd: z.optional(text),
   agent: z.optional(text),
   cursorAccount: z.optional(z.boolean()),
 });
 
-/** A connection: how the server is reached, without headers, arguments or variables. */
+/** A connection: how the server is reached, without headers, arguments or the values of variables. */
 export function describeConnection(value: unknown): Described {
   const { data, problems } = check(shape, value);
   if (data === undefined) return { problems };
@@ -50,10 +55,48 @@ export function describeConnection(value: unknown): Described {
     };
   }
   const transport = way === "url" ? "http" : way === "command" ? "stdio" : "peer";
+  const { description, advertiseTools, tools, readTools, needsApproval, oauth } = data;
+  const variables = variablesOf([
+    ...(way === "url" ? [data.url, ...Object.values(data.headers ?? {})] : []),
+    ...(way === "command" ? Object.values(data.env ?? {}) : []),
+  ]);
   return {
-    problems,
-    facts: present({ description: data.description, transport, target, advertiseTools: data.advertiseTools }),
+    problems: [...problems, ...strayFields(data, way)],
+    facts: present({
+      description,
+      transport,
+      target,
+      advertiseTools,
+      tools: tools && present({ allow: tools.allow, block: tools.block }),
+      readTools,
+      needsApproval,
+      oauth,
+      variables: variables.length === 0 ? undefined : variables,
+    }),
   };
+}
+
+/** Fields that belong to another way of reaching a server: left out in silence they would be missed. */
+function strayFields(data: Readonly<Record<string, unknown>>, way: keyof typeof belongTo): readonly Problem[] {
+  return Object.entries(belongTo)
+    .filter(([other]) => other !== way)
+    .flatMap(([other, fields]) =>
+      fields
+        .filter((field) => data[field] !== undefined)
+        .map((field) => wrongShape(field, `belongs to a connection with ${other}, and this one has ${way}`)),
+    );
+}
+
+const belongTo = {
+  url: ["headers", "oauth", "transport"],
+  command: ["args", "env", "cwd"],
+  agent: [],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Names of `${NAME}` in texts, sorted. */
+function variablesOf(texts: readonly (string | undefined)[]): readonly string[] {
+  const names = texts.flatMap((each) => [...(each ?? "").matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)]);
+  return [...new Set(names.map(([, name = ""]) => name))].sort();
 }
 
 /** Scheme, host and port of a URL; a placeholder such as `${HOST}` may stand in it. */
