@@ -11,6 +11,7 @@ export const run: Run<"serve"> = async ({ options }, terminal) => {
   const interrupted = untilInterrupted();
   const waiting = new AbortController();
   void interrupted.then(() => waiting.abort());
+  const timeout = options["shutdown-timeout"];
   const standby = {
     standby: options.standby,
     signal: waiting.signal,
@@ -20,7 +21,12 @@ export const run: Run<"serve"> = async ({ options }, terminal) => {
   try {
     const server = await serveProject(
       root,
-      { ...serverOptions(root, options), dev: options.dev, ...standby },
+      {
+        ...serverOptions(root, options),
+        dev: options.dev,
+        ...(timeout === undefined ? {} : { shutdownTimeoutMs: timeout * 1000 }),
+        ...standby,
+      },
       terminal,
       options.json,
     );

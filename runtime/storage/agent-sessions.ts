@@ -73,6 +73,9 @@ export interface AgentSessions extends SessionService {
   readonly measurements: Measurements;
 }
 
+/** How long work in flight may take to settle at closing, in milliseconds. */
+const closeGraceMs = 10_000;
+
 const systemClock: Clock = {
   now: Date.now,
   after(ms, callback) {
@@ -278,9 +281,11 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       // Receivers may be slow: nobody waits for what they missed.
       channels.recover().catch((error: unknown) => log("error", `events could not be delivered: ${String(error)}`));
     },
-    async close(graceMs) {
+    async close(graceMs = closeGraceMs) {
+      const deadline = clock.now() + graceMs;
       await Promise.all([channels.settled(graceMs), schedules.settled(graceMs), reminders.settled(graceMs)]);
-      await service.close(graceMs);
+      // One limit for all of it: whoever stops us has one, too.
+      await service.close(Math.max(0, deadline - clock.now()));
       await connections.close();
       closing.abort();
       cursors?.close();

@@ -98,8 +98,11 @@ describe.each(ways)("%s", (_name, args, forced) => {
     const first = await start({ flags: ["--shutdown-timeout", "0"] });
     const { sessionId } = await startSession(first.url, { message: "/hold {}" });
     await first.gate.reached();
+    const signalled = performance.now();
     first.signal("SIGTERM");
     expect(await first.ended).toBe(0);
+    // Without the flag it would have waited for ten seconds.
+    expect(performance.now() - signalled).toBeLessThan(9_000);
 
     const second = await start({ stateRoot: first.stateRoot });
     await second.gate.reached();
