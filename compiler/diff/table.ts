@@ -14,7 +14,7 @@ import type {
 } from "../../runtime/manifest/schema.js";
 import { type EntryComparer, type EntryKind, entryKind, type Verdict } from "./entry.js";
 import type { FieldRules } from "./rule.js";
-import { approval } from "./rules/approval.js";
+import { approval, gatedCode } from "./rules/approval.js";
 import { artifactKinds, retention, tagging } from "./rules/artifact-kinds.js";
 import { auth, lacksAuth } from "./rules/auth.js";
 import { builtins, offered } from "./rules/builtins.js";
@@ -47,6 +47,7 @@ export const entryKinds: readonly EntryComparer[] = [
       execution,
       effect,
       needsApproval: approval,
+      code: gatedCode,
       timeoutMs: timeout,
       validates: validation,
       inputSchema: schema("input"),

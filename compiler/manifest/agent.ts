@@ -22,6 +22,7 @@ import type { Facts } from "../evaluate/protocol.js";
 import { isDisabled } from "../resolve/mounts.js";
 import type { Surface, SurfaceEntry } from "../resolve/surface.js";
 import type { Kind } from "../slots.js";
+import type { CodeHash } from "./code-hash.js";
 import type { FileStore } from "./files.js";
 import { originOf, standing } from "./origin.js";
 import type { Scripts } from "./scripts.js";
@@ -38,8 +39,19 @@ export const defaultModel: ModelSetting = {
 
 type Text = Dynamic<string>;
 
+/** What an agent's entries are completed from. */
+interface AgentSources {
+  readonly files: FileStore;
+  readonly scripts: Scripts;
+  readonly codeHash: CodeHash;
+}
+
 /** @param evaluated Facts of definitions in code; they have been checked in the child, field by field. */
-export function createAgent(surface: Surface, evaluated: Evaluated, files: FileStore, scripts: Scripts): AgentManifest {
+export function createAgent(
+  surface: Surface,
+  evaluated: Evaluated,
+  { files, scripts, codeHash }: AgentSources,
+): AgentManifest {
   const { slug, entries } = surface;
   const factsOf = ({ id, winner }: SurfaceEntry): Facts => {
     const facts = evaluated.facts(slug, id);
@@ -72,7 +84,12 @@ export function createAgent(surface: Surface, evaluated: Evaluated, files: FileS
     instructions: rootInstructions(of("instructions"), surface, factsOf, inline as Text | undefined, agent),
     tools: list<ToolEntry>("tool").map((tool) => {
       const text = scripts(slug, tool.id);
-      return text === undefined ? tool : { ...tool, script: files.addText(`${tool.name}.mjs`, text) };
+      const code = tool.needsApproval ? codeHash(slug, tool.id) : undefined;
+      return {
+        ...tool,
+        ...(code === undefined ? {} : { code }),
+        ...(text === undefined ? {} : { script: files.addText(`${tool.name}.mjs`, text) }),
+      };
     }),
     skills: of("skill").map((each) => skill(each, named(each), factsOf(each), files)),
     subagents: of("subagent").map((each): SubagentEntry => {

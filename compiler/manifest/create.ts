@@ -6,6 +6,7 @@ import type { Surface } from "../resolve/surface.js";
 import type { ProjectSource } from "../source.js";
 import { createAgent } from "./agent.js";
 import { sha256, sortKeys } from "./canonical.js";
+import { createCodeHash } from "./code-hash.js";
 import { createFileStore } from "./files.js";
 import type { Scripts } from "./scripts.js";
 
@@ -24,9 +25,10 @@ export function createManifest(
   scripts: Scripts,
 ): CreatedManifest {
   const blobs: Record<string, Readonly<Record<string, string>>> = {};
+  const codeHash = createCodeHash(evaluated.linked, source.root);
   const agents = surfaces.map((surface) => {
     const files = createFileStore(source);
-    const agent = createAgent(surface, evaluated, files, scripts);
+    const agent = createAgent(surface, evaluated, { files, scripts, codeHash });
     blobs[surface.slug] = files.blobs();
     return agent;
   });

@@ -9,8 +9,8 @@ interface CallRequest {
   readonly record: SessionRecord;
   /** Whose call it is. */
   readonly actor: Actor;
-  /** Of the running code. */
-  readonly manifestHash: string;
+  /** Hash of the code that the call runs through now. */
+  readonly codeHash: string;
   /** The call that this one's subagent works on. */
   readonly parentCallId: string | undefined;
   /** The model that a subagent runs on. */
@@ -27,7 +27,7 @@ interface CallRequest {
  * Returns the event to record.
  */
 export async function runCall(request: CallRequest): Promise<Draft> {
-  const { call, turnId, record, actor, signal, clock, orphaned, parentCallId, manifestHash } = request;
+  const { call, turnId, record, actor, signal, clock, orphaned, parentCallId, codeHash } = request;
   const parent = parentCallId === undefined ? {} : { parentCallId };
   const { callId, toolName, args } = call;
   const startedAt = clock.now();
@@ -59,7 +59,7 @@ export async function runCall(request: CallRequest): Promise<Draft> {
     }
     const scope: CallScope = { callId, record, turnId, signal };
     if (call.phase === "requested" && (await asksHuman(prepared, scope))) {
-      return { type: "action.approval_requested", turnId, data: { callId, toolName, args, manifestHash, ...parent } };
+      return { type: "action.approval_requested", turnId, data: { callId, toolName, args, codeHash, ...parent } };
     }
     // A call that asks first and had not asked has not run: only what comes after that may have.
     if (orphaned && prepared.effect === "write" && record.dryRun !== true) {

@@ -41,7 +41,7 @@ export type Command =
       /** The decider knows that the code has changed since the call was parked. */
       readonly confirm: boolean;
       /** Of the code that would run. */
-      readonly manifestHash: string;
+      readonly codeHash: (toolName: string) => string;
     }
   | { readonly do: "begin"; readonly turnId: string; readonly model: string }
   | { readonly do: "queue"; readonly turnId: string; readonly position: number }
@@ -106,8 +106,8 @@ function resolve(state: SessionState, command: Command & { readonly do: "resolve
   if (state.turn === undefined || call?.phase !== "parked") {
     return reject("not_found", `no call ${callId} waits for a decision`);
   }
-  if (decision === "approve" && !command.confirm && isChanged(call, command.manifestHash)) {
-    const message = `the agent's code has changed since call ${callId} was asked about; approve it with "confirm": true`;
+  if (decision === "approve" && !command.confirm && isChanged(call, command.codeHash(call.toolName))) {
+    const message = `the code of ${call.toolName} has changed since call ${callId} was asked about; approve it with "confirm": true`;
     return { rejection: { code: "invalid_request", message, details: { changed: true } } };
   }
   return [{ type: "action.approval_resolved", turnId: state.turn.id, data: { callId, decision, by } }];

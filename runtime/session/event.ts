@@ -103,8 +103,8 @@ export interface SessionEventData {
     readonly toolName: string;
     readonly args: JsonValue;
     readonly reason?: string;
-    /** Hash of the code that asked: another one at the decision means that what would run has changed. */
-    readonly manifestHash?: string;
+    /** Hash of the tool's code that asked: another one at the decision means that what would run has changed. */
+    readonly codeHash?: string;
     readonly parentCallId?: string;
   };
   "action.approval_resolved": {

@@ -322,7 +322,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
 
     async approvals(caller, sessionId) {
       const runner = await requireRunner(caller, sessionId);
-      return pendingApprovals(runner.state, deps.generation().manifestHash);
+      return pendingApprovals(runner.state, deps.generation().codeHash);
     },
 
     async resolveApproval(caller, sessionId, callId, decision, confirm) {

@@ -217,6 +217,8 @@ export interface Actor {
 export interface Generation extends Actor {
   readonly agentName: string;
   readonly manifestHash: string;
+  /** Hash of the code that calls of a tool run through; of all the code where that is not known. */
+  readonly codeHash: (toolName: string) => string;
   readonly maxRunningTurns: number | undefined;
   /** Names of the project's tools that can be called without a model. */
   readonly directToolNames: readonly string[];

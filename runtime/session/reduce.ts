@@ -198,8 +198,8 @@ function advance<T extends Thread>(thread: T, event: ThreadEvent): T {
 }
 
 function parked({ at, data }: SessionEvent<"action.approval_requested">): Partial<CallState> {
-  const { manifestHash } = data;
-  return { phase: "parked", requestedAt: at, ...(manifestHash === undefined ? {} : { askedBy: manifestHash }) };
+  const { codeHash } = data;
+  return { phase: "parked", requestedAt: at, ...(codeHash === undefined ? {} : { askedBy: codeHash }) };
 }
 
 function asRequested(call: SessionEvent<"actions.requested">["data"]["calls"][number]): CallState {

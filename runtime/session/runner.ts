@@ -138,8 +138,8 @@ export class SessionRunner {
 
   /** Settles a parked call. */
   async resolve(callId: string, decision: "approve" | "deny", by: string, confirm: boolean): Promise<void> {
-    const { manifestHash } = this.#context.deps.generation();
-    await this.#journal.append(this.#journal.decide({ do: "resolve", callId, decision, by, confirm, manifestHash }));
+    const { codeHash } = this.#context.deps.generation();
+    await this.#journal.append(this.#journal.decide({ do: "resolve", callId, decision, by, confirm, codeHash }));
     this.#loop.drive();
   }
 

@@ -10,7 +10,7 @@ export interface CallState {
   readonly phase: "requested" | "parked" | "approved" | "denied" | "done";
   /** When approval was asked for. */
   readonly requestedAt?: string;
-  /** Manifest hash of the code that asked. */
+  /** Hash of the code that asked. */
   readonly askedBy?: string;
 }
 

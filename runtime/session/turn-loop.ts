@@ -283,7 +283,7 @@ export class TurnLoop {
         call,
         turnId,
         actor: actor ?? nobody(generation),
-        manifestHash: generation.manifestHash,
+        codeHash: generation.codeHash(call.toolName),
         parentCallId: child?.callId,
         modelOf: (subagent) => generation.subagent(subagent)?.model.id,
         record: this.#journal.record,

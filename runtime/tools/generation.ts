@@ -75,10 +75,14 @@ export function createRunningGeneration(from: AgentGeneration, sources: Generati
     ]),
   );
 
+  const codeHashes = new Map(
+    agent.tools.flatMap(({ name, code }) => (code === undefined ? [] : [[name, code] as const])),
+  );
   return {
     ...root,
     agentName: agent.name,
     manifestHash,
+    codeHash: (toolName) => codeHashes.get(toolName) ?? manifestHash,
     maxRunningTurns: agent.concurrency?.maxRunningTurns,
     get toolNames() {
       return root.toolNames;

@@ -21,6 +21,18 @@ export default defineTool({
 });
 `;
 
+const sign = `import { defineTool } from "@cursor/bdk/tools";
+import { z } from "zod";
+import { signature } from "../lib/signature.js";
+
+export default defineTool({
+  description: "Signs.",
+  inputSchema: z.object({ name: z.string() }),
+  needsApproval: true,
+  execute: ({ name }) => \`\${name}, \${signature}\`,
+});
+`;
+
 interface Pending {
   readonly callId: string;
   readonly args: unknown;
@@ -32,7 +44,12 @@ let base: string;
 let env: { PAID: string };
 
 beforeAll(async () => {
-  emitted = await emitProject({ "bot/tools/pay.ts": pay("one"), "bot/tools/fire.ts": pay("fire") });
+  emitted = await emitProject({
+    "bot/tools/pay.ts": pay("one"),
+    "bot/tools/fire.ts": pay("fire"),
+    "bot/tools/sign.ts": sign,
+    "bot/lib/signature.ts": 'export const signature = "one";\n',
+  });
   env = { PAID: join(emitted.work, "paid") };
   base = await emitted.start(env);
 }, 60_000);
@@ -114,6 +131,27 @@ test("a direct call asks nobody", async () => {
   const { body } = await call(`${base}/v1/tools/pay`, { body: { input: { to: "direct" } } });
   expect(body).toMatchObject({ isError: false, result: { paid: { to: "direct" } } });
 });
+
+test("an upgrade of something else leaves a parked call as it is; one of a helper counts", async () => {
+  const { sessionId } = await park('/sign {"name":"a"}');
+  const waiting = await pending(sessionId);
+  await emitted.kill();
+  await emitted.build({
+    "bot/instructions.md": "Be briefer.\n",
+    "bot/tools/other.ts": pay("other"),
+  });
+  base = await emitted.start(env);
+  expect(await pending(sessionId)).toEqual(waiting);
+  expect(waiting).toMatchObject([{ toolName: "sign" }]);
+  await emitted.kill();
+  await emitted.build({ "bot/lib/signature.ts": 'export const signature = "two";\n' });
+  base = await emitted.start(env);
+  expect(await pending(sessionId)).toEqual(waiting.map((each) => ({ ...each, changed: true })));
+  const [{ callId } = { callId: "" }] = waiting;
+  expect((await decide(sessionId, callId, { decision: "approve" })).status).toBe(400);
+  expect((await decide(sessionId, callId, { decision: "approve", confirm: true })).status).toBe(200);
+  expect(await results(sessionId)).toMatchObject([{ isError: false, output: "a, two" }]);
+}, 60_000);
 
 test("after an upgrade a parked call is marked as changed and needs confirm; it runs the new code", async () => {
   const { sessionId } = await park('/pay {"to":"late"}');

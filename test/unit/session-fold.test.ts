@@ -60,7 +60,7 @@ function play(mode: "chat" | "task", choices: readonly number[]) {
       const parked = state.turn && allOpenCalls(state.turn).find((call) => call.phase === "parked");
       const decision = choice % 2 === 0 ? "approve" : "deny";
       if (parked)
-        command({ do: "resolve", callId: parked.callId, decision, by: "me", confirm: false, manifestHash: "h" });
+        command({ do: "resolve", callId: parked.callId, decision, by: "me", confirm: false, codeHash: () => "h" });
     }
     const next = plan(state, 5);
     const turnId = state.turn?.id ?? "";
