@@ -11,6 +11,7 @@ export const allSections: Sections = {
   workspace: () => import("../../runtime/workspace/tools/index.js"),
   channels: () => import("../../runtime/channels/index.js"),
   github: () => import("../../runtime/channels/github/index.js"),
+  webhook: () => import("../../runtime/channels/webhook/index.js"),
   slack: () => import("../../runtime/channels/slack/index.js"),
   oidc: () => import("../../runtime/auth/oidc/index.js"),
   "rate-limit": () => import("../../runtime/http/rate-limit/index.js"),

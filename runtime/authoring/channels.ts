@@ -311,3 +311,20 @@ export function defineChannel<State extends JsonValue = JsonValue>(
 ): ChannelDefinition<State> {
   return { ...config, __agentServe: "channel" };
 }
+
+export {
+  bearerToken,
+  type HmacSignatureOptions,
+  hmacSignature,
+  standardSignature,
+  stripeSignature,
+  type TimestampedSignatureOptions,
+  timestampedSignature,
+  type WebhookChannelDefinition,
+  type WebhookChannelOptions,
+  type WebhookDispatch,
+  type WebhookEvent,
+  type WebhookSecret,
+  type WebhookVerify,
+  webhookChannel,
+} from "./channels/webhook.js";

@@ -1,4 +1,5 @@
 import { isLoopbackHost } from "../auth/loopback.js";
+import type { WebhookVerify } from "../authoring/channels/webhook.js";
 import { packFacts, prefixed } from "../manifest/packs.js";
 import type { AgentManifest } from "../manifest/schema.js";
 import { StartupError } from "./environment.js";
@@ -36,6 +37,8 @@ export function checkWebhooks(
 }
 
 function missingSecret(pack: string, options: Options, environment: Environment): string | undefined {
+  if (pack === "webhook")
+    return options.verify === undefined || hasOwnSecret(options.verify) ? undefined : "its secret is empty";
   const facts = Object.hasOwn(packFacts, pack) ? packFacts[pack] : undefined;
   if (facts?.secret === undefined) return undefined;
   const has = (name: string) => (environment[prefixed(options.envPrefix, name)] ?? "") !== "";
@@ -43,7 +46,17 @@ function missingSecret(pack: string, options: Options, environment: Environment)
   return `${prefixed(options.envPrefix, facts.secret)} is not set`;
 }
 
+/** Whether some sender of a generic webhook can be known. */
+function hasOwnSecret(verify: NonNullable<Options["verify"]>): boolean {
+  const all = Array.isArray(verify) ? (verify as readonly WebhookVerify[]) : [verify as WebhookVerify];
+  return all.some((each) => {
+    const secret = each.scheme === "bearer" ? each.token : each.secret;
+    return ((typeof secret === "function" ? secret() : secret) ?? "") !== "";
+  });
+}
+
 interface Options {
+  readonly verify?: WebhookVerify | readonly WebhookVerify[];
   readonly envPrefix?: string;
   readonly cursorAccount?: unknown;
 }

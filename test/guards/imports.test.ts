@@ -31,7 +31,8 @@ describe("imports", () => {
   it("keeps authoring free of imports: types of siblings and of the event vocabulary only", () => {
     const wrong = refused("runtime/authoring", (each) => {
       if (!within(each, "runtime/authoring", "runtime/session/event.ts")) return true;
-      const isIndexReexport = each.from === "runtime/authoring/index.ts" && each.reexport;
+      // `@cursor/bdk/channels` has a file of its own for the webhook pack.
+      const isIndexReexport = /^runtime\/authoring\/(index|channels)\.ts$/.test(each.from) && each.reexport;
       return !each.typeOnly && !isIndexReexport;
     });
     expect(wrong).toEqual([]);
