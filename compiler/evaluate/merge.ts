@@ -10,6 +10,7 @@ const deferrable: Readonly<Record<string, readonly string[]>> = {
   skill: ["description", "markdown"],
   "mcp-connection": ["description", "target"],
   "host-connection": ["description", "target"],
+  channel: ["options.*"],
   schedule: ["cron", "prompt"],
   artifacts: ["kinds.*.description"],
   extension: ["description"],

@@ -102,6 +102,8 @@ export interface ClientRequest {
   readonly environment: Environment;
   /** `envPrefix` of the channel whose credentials are meant. */
   readonly prefix: string | undefined;
+  /** That channel's options, as the project wrote them. */
+  readonly options: unknown;
   /** The session it is for, when there is one. */
   readonly record: SessionRecord | undefined;
   /** `owner/name` of what the client is for, when its caller says so. */
@@ -151,9 +153,11 @@ export function createClients(
   return async (pack, record, at) => {
     const { openClient } = await loadPack(sections, pack);
     if (openClient === undefined) throw new Error(`the pack "${pack}" has no client`);
+    const channel = channelOf(generation(), pack, record);
     return openClient({
       environment,
-      prefix: prefixOf(generation(), pack, record),
+      prefix: envPrefixOf(channel),
+      options: channel?.options,
       record,
       repository: at?.repository,
       log,
@@ -161,15 +165,16 @@ export function createClients(
   };
 }
 
-function prefixOf(
+/** The definition of the channel whose credentials are meant. */
+function channelOf(
   { agent, definitions }: AgentGeneration,
   pack: string,
   record: SessionRecord | undefined,
-): string | undefined {
+): { readonly options?: unknown } | undefined {
   const channels = agent.channels.filter((channel) => channel.pack === pack);
   const own =
     channels.find(({ name }) => name === record?.channelId) ?? (channels.length === 1 ? channels[0] : undefined);
-  return own === undefined ? undefined : envPrefixOf(definitions[own.id]);
+  return own === undefined ? undefined : (definitions[own.id] as { readonly options?: unknown } | undefined);
 }
 
 /** `envPrefix` of a pack's descriptor. */

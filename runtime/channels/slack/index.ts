@@ -1,6 +1,7 @@
 /** The Slack pack: the section of the runtime that carries `slackChannel(…)` out. */
 import type { WebClient } from "@slack/web-api";
 import type { SlackChannelOptions } from "../../authoring/channels/slack.js";
+import type { Log } from "../../session/ports.js";
 import type { ClientRequest, PackHost, ServedPack } from "../packs.js";
 import { createApprovals } from "./approvals.js";
 import { createClient, readCredentials, reasonOf, type SlackCredentials } from "./client.js";
@@ -77,7 +78,17 @@ async function introduce(
   }
 }
 
+/** Clients by server and app: those that share a token share Slack's limits, and the wait for them. */
+const clients = new WeakMap<Log, Map<string, WebClient>>();
+
 /** A client for `ctx.host.slack.getClient()`. */
-export function openClient({ environment, prefix, log }: ClientRequest): WebClient {
-  return createClient(readCredentials(environment, prefix), log);
+export function openClient({ environment, prefix, options, log }: ClientRequest): WebClient {
+  const { apiUrl } = (options ?? {}) as SlackChannelOptions;
+  const credentials = readCredentials(environment, prefix, apiUrl);
+  const known = clients.get(log) ?? new Map<string, WebClient>();
+  clients.set(log, known);
+  const key = `${credentials.botToken} ${credentials.apiUrl}`;
+  const client = known.get(key) ?? createClient(credentials, log);
+  known.set(key, client);
+  return client;
 }
