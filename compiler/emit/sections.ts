@@ -24,10 +24,17 @@ export const sectionNames: readonly SectionName[] = [
   "reminders",
 ];
 
+/** How code asks for a service of `ctx.host`, of which no manifest tells. A false find costs size only. */
+const services: readonly (readonly [SectionName, RegExp])[] = [
+  ["reminders", /\breminders\b/],
+  ["github", /\bgetOctokit\b/],
+  ["slack", /\bslack\b[^;]{0,200}\bgetClient\b/],
+];
+
 /**
  * Sections in the table's order: those the manifest's models and schemas need, and those asked for by name.
  *
- * @param text the project's linked code: that some of it uses `host.reminders` is in no manifest
+ * @param text the project's linked code, which may use services that have a section of their own
  */
 export function neededSections(
   manifest: Manifest,
@@ -42,7 +49,7 @@ export function neededSections(
     if (found !== undefined) needed.add(found);
     else diagnostics.push(unknownSection(name));
   }
-  if (/\breminders\b/.test(text)) needed.add("reminders");
+  for (const [name, asks] of services) if (asks.test(text)) needed.add(name);
   // Whoever asks a provider wants to know what it costs.
   if (models.some((name) => needed.has(name))) needed.add("prices");
   return { value: sectionNames.filter((name) => needed.has(name)), diagnostics };
