@@ -188,6 +188,24 @@ const bots: readonly Bot[] = [
     info: { "front-desk": { mcpConnections: named("archive") }, archive: { tools: named("find_person") } },
   },
   {
+    dir: "oncall",
+    calls: [
+      {
+        agent: "oncall",
+        tool: "look_up",
+        input: { service: "search" },
+        result: { service: "search", status: "healthy", owner: "discovery" },
+      },
+    ],
+    info: {
+      oncall: {
+        channels: [expect.objectContaining({ name: "slack", pack: "slack" })],
+        schedules: named("morning"),
+        tools: named("look_up", "page", "restart"),
+      },
+    },
+  },
+  {
     dir: "reports",
     replies: 2,
     calls: [{ agent: "reports", tool: "week_of", input: { date: "2026-01-15" }, result: { week: 3 } }],
