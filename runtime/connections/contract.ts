@@ -5,6 +5,7 @@ import type { ToolSpec } from "../session/model.js";
 import type { CallableTool, Clock, Log, SessionRecord } from "../session/ports.js";
 import type { Caller } from "../session/service.js";
 import type { ConnectionAuth } from "./auth.js";
+import type { Logins } from "./logins.js";
 
 /** Another agent of this host, as it is reached over HTTP. */
 export interface PeerAddress {
@@ -25,6 +26,8 @@ export interface ConnectionSources {
   readonly peer: (slug: string) => PeerAddress | undefined;
   /** Tokens of connections with `oauth: true`; absent: there are none. */
   readonly authProvider?: ConnectionAuth;
+  /** Where the logins are that `bdk mcp oauth` stores: what `authProvider` is made from by default. */
+  readonly logins?: Logins;
   readonly clock: Clock;
   readonly log: Log;
 }

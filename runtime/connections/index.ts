@@ -9,6 +9,7 @@ import { explain } from "./explain.js";
 import { gatewaySpecs, gatewayTool } from "./gateway.js";
 import { Link } from "./link.js";
 import { prefixOf } from "./names.js";
+import { createConnectionAuth } from "./oauth.js";
 import { toHostResult } from "./result.js";
 import { type ConnectionSpec, isAllowed, readSpecs } from "./spec.js";
 import { advertisedTool, describeTool, effectOf, onBehalfOf, unavailableTool } from "./tool.js";
@@ -22,8 +23,9 @@ const manyTools = 128;
 const host: Caller["auth"] = { kind: "app", id: "host" };
 
 /** The connections of one agent. */
-export function createConnections(sources: ConnectionSources): Connections {
-  const { clock, log } = sources;
+export function createConnections(given: ConnectionSources): Connections {
+  const { clock, log, logins } = given;
+  const sources = logins === undefined ? given : { authProvider: createConnectionAuth(logins, clock), ...given };
   const links = new Map<string, Link>();
   const known = new WeakMap<AgentGeneration, readonly ConnectionSpec[]>();
   /** What the log has been told once. */

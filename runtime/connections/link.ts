@@ -92,7 +92,7 @@ export class Link {
 
   async #fetchList(): Promise<readonly Tool[]> {
     const { clock } = this.#sources;
-    const answer = await this.#use(({ client }) =>
+    const answer = await this.#use("list", ({ client }) =>
       // Our own `until` counts, which a change that the server tells of ends.
       client.listTools(undefined, { timeout: listTimeoutMs, cacheMode: "refresh" }),
     );
@@ -119,7 +119,7 @@ export class Link {
   ): Promise<RawResult> {
     const { signal, timeoutMs = this.spec.timeoutMs } = options;
     const toolDefinition = this.known.find(({ name }) => name === tool);
-    const result = await this.#use(({ client }) =>
+    const result = await this.#use("call", ({ client }) =>
       client.callTool(
         { name: tool, arguments: { ...args } },
         { timeout: timeoutMs, ...(signal && { signal }), ...(toolDefinition && { toolDefinition }) },
@@ -129,19 +129,24 @@ export class Link {
   }
 
   /** Runs something over the open line. A session that the server has forgotten is begun anew: nothing ran in it. */
-  async #use<T>(run: (open: Open) => Promise<T>): Promise<T> {
+  async #use<T>(what: "list" | "call", run: (open: Open) => Promise<T>): Promise<T> {
     this.#inUse += 1;
     this.#callOffIdle();
     try {
       let open = await this.#opened();
+      const fail = (error: unknown): ConnectionError => {
+        const failure = explain(error, open.clean);
+        // A call that failed says nothing of the next one; if the line broke, opening it will tell.
+        return what === "list" ? this.#failed(failure) : failure;
+      };
       try {
         return await this.#settled(run(open));
       } catch (error) {
-        if (!isStaleSession(error)) throw this.#failed(explain(error, open.clean), error);
+        if (!isStaleSession(error)) throw fail(error);
         await this.#drop(open);
         open = await this.#opened();
         return await this.#settled(run(open)).catch((again: unknown) => {
-          throw this.#failed(explain(again, open.clean), again);
+          throw fail(again);
         });
       }
     } finally {
@@ -157,10 +162,8 @@ export class Link {
     return result;
   }
 
-  /** Notes a failure of the line; an answer of the server, or a call that was called off, is none. */
-  #failed(error: ConnectionError, cause: unknown): ConnectionError {
-    const isOurs = error.code === "connection_refused" || (cause instanceof Error && cause.name === "AbortError");
-    if (isOurs) return error;
+  /** Notes a failure: until some time has passed, nobody waits for this server. */
+  #failed(error: ConnectionError): ConnectionError {
     this.#lastFailure = error;
     this.#failures += 1;
     const wait = Math.min(backOff.first * 2 ** (this.#failures - 1), backOff.longest);
@@ -184,11 +187,11 @@ export class Link {
       const failure = error instanceof ConnectionError ? error : explain(error, (text) => text);
       // Servers there are that end at a request they don't know, before they are greeted.
       const mayBeOld = this.spec.way.is === "stdio" && !isLegacy && failure.code === "connection_unreachable";
-      if (!mayBeOld || failure.isUnknown === false) throw this.#failed(failure, error);
+      if (!mayBeOld || failure.isUnknown === false) throw this.#failed(failure);
       try {
         return await this.#connect(true);
       } catch (again) {
-        throw this.#failed(again instanceof ConnectionError ? again : explain(again, (text) => text), again);
+        throw this.#failed(again instanceof ConnectionError ? again : explain(again, (text) => text));
       }
     }
   }
@@ -276,6 +279,14 @@ export class Link {
     const open = await opening?.catch(() => undefined);
     if (open !== undefined) await closeQuietly(open.client);
   }
+}
+
+/** Who logged in can log in again. */
+function withWayOut(error: ConnectionError, { name, way }: ConnectionSpec): ConnectionError {
+  const command = `run bdk mcp oauth ${name}`;
+  const isLogin = way.is === "http" && way.oauth && error.code === "connection_unauthorized";
+  if (!isLogin || error.message.includes(command)) return error;
+  return new ConnectionError(error.code, `${error.message}; to log in again, ${command}`, error);
 }
 
 /** A line that can't be closed properly is closed all the same. */

@@ -25,7 +25,7 @@ export interface OpenAgentOptions {
   readonly base?: string;
   readonly harnesses: HarnessResolver;
   /** Other agents of the host, and the tokens of connections. */
-  readonly connections?: Pick<ConnectionSources, "version" | "peer" | "authProvider">;
+  readonly connections?: Pick<ConnectionSources, "version" | "peer" | "authProvider" | "logins">;
   readonly sections: Sections;
   readonly log: HostLog;
 }

@@ -12,6 +12,7 @@ import { readModelSetting } from "../harness/models/setting.js";
 import type { HttpHost } from "../http/context.js";
 import type { AgentBundle } from "../manifest/bundle.js";
 import type { Caller } from "../session/service.js";
+import { openLogins } from "../storage/login-store.js";
 import { openAgent } from "./agent.js";
 import { openAgents, type ServedAgents, type ServedAgentsOptions } from "./agents.js";
 import { createApp } from "./app.js";
@@ -129,7 +130,8 @@ export async function createHostWith(
       const root = isMulti ? join(stateRoot, slug) : stateRoot;
       try {
         const base = resolve(options.base ?? ".");
-        return await openAgent({ slug, generation, stateRoot: root, base, harnesses, sections, connections, log });
+        const own = { ...connections, logins: openLogins(stateRoot, slug) };
+        return await openAgent({ slug, generation, stateRoot: root, base, harnesses, sections, connections: own, log });
       } catch (error) {
         throw refusedRoot(error, root);
       }

@@ -53,7 +53,7 @@ export interface AgentSessionsOptions {
   /** Absolute folder that `local.cwd` and `local.workspaceDir` are relative to; default: the working directory. */
   readonly base?: string;
   /** Other agents of the host, and who has the tokens of connections with `oauth: true`. */
-  readonly connections?: Pick<ConnectionSources, "version" | "peer" | "authProvider">;
+  readonly connections?: Pick<ConnectionSources, "version" | "peer" | "authProvider" | "logins">;
   /** Most model steps in one turn; default 100. */
   readonly maxSteps?: number;
   readonly clock?: Clock;
