@@ -39,6 +39,8 @@ export interface Problem {
   /** Dotted path of the field, `""` for the definition itself. */
   readonly path: string;
   readonly message: string;
+  /** Another field that has to do with it. */
+  readonly also?: { readonly path: string; readonly text: string };
   readonly help?: string;
   readonly severity?: Severity;
 }

@@ -25,7 +25,7 @@ export interface ReportContext {
 
 /** Something wrong with a definition's own fields, at the field. */
 export function reportProblem(problem: Problem, definition: Definition): Diagnostic {
-  const { code, message, path: field, help, severity } = problem;
+  const { code, message, path: field, also, help, severity } = problem;
   const { kind, package: of } = definition.entry;
   if (kind === "extension" && of !== undefined && code === "wrongDefine") {
     return diagnostic("notAnExtension", {
@@ -36,10 +36,18 @@ export function reportProblem(problem: Problem, definition: Definition): Diagnos
   }
   return diagnostic(code, {
     message: `${nameOf(definition)}${ofPackage(definition)}: ${message}`,
-    at: spanOfField(definition, field),
+    at: labelsOf(definition, field, also),
     ...(help === undefined ? {} : { help }),
     ...(severity === undefined ? {} : { severity }),
   });
+}
+
+function labelsOf(definition: Definition, field: string, also: Problem["also"]): readonly Label[] {
+  const span = spanOfField(definition, field);
+  const other = also === undefined ? span : spanOfField(definition, also.path);
+  // Of what a list brings from elsewhere, syntax shows no more than the list.
+  const isElsewhere = other.line !== span.line || other.column !== span.column;
+  return [{ span, primary: true }, ...(isElsewhere ? [{ span: other, text: also?.text ?? "" }] : [])];
 }
 
 /** The span of the deepest part of a field's path that syntax shows. */

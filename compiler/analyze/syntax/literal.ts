@@ -88,6 +88,7 @@ function readProperty(
   const literal = readLiteral(node, scope);
   if (literal !== undefined) return [{ path, key, value, literal }];
 
+  if (ts.isArrayLiteralExpression(node)) return [{ path, key, value }, ...readElements(node, scope, path)];
   const object = ts.isObjectLiteralExpression(node) ? node : undefined;
   const nested = object ?? schemaShape(node, scope);
   if (nested === undefined || path.length >= deepest) return [{ path, key, value }];
@@ -96,6 +97,19 @@ function readProperty(
     { path, key, value, ...(object === undefined ? {} : { object: true }), ...(below.open ? { open: true } : {}) },
     ...below.properties,
   ];
+}
+
+/** Where the elements of a list stand, as far as their positions are known. */
+function readElements(
+  list: Ts.ArrayLiteralExpression,
+  scope: Scope,
+  path: readonly string[],
+): readonly PropertyFacts[] {
+  const end = list.elements.findIndex((element) => ts.isSpreadElement(element));
+  return list.elements.slice(0, end < 0 ? undefined : end).map((element, index) => {
+    const place = placeOf(element, scope.source);
+    return { path: [...path, String(index)], key: place, value: place };
+  });
 }
 
 /** The object that a schema is built from: `z.object({ … })`, `z.strictObject({ … }).describe("…")`. */

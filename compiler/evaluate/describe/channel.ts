@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { Problem } from "../protocol.js";
 import { unknownEvents } from "./events.js";
+import { routeProblems } from "./routes.js";
 import { describeSchema } from "./schema.js";
 import { callable, check, type Described, isObject, present } from "./shape.js";
 
@@ -41,7 +42,7 @@ export async function describeChannel(value: unknown): Promise<Described> {
   }
   const names = Object.keys(data.events ?? {}).sort();
   return {
-    problems: [...all, ...unknownEvents(names)],
+    problems: [...all, ...routeProblems(data.routes ?? [], data.pack), ...unknownEvents(names)],
     facts: present({
       pack: data.pack,
       auth: data.auth?.map(schemeOf),
