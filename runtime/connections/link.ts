@@ -135,7 +135,7 @@ export class Link {
     try {
       let open = await this.#opened();
       const fail = (error: unknown): ConnectionError => {
-        const failure = explain(error, open.clean);
+        const failure = withWayOut(explain(error, open.clean), this.spec);
         // A call that failed says nothing of the next one; if the line broke, opening it will tell.
         return what === "list" ? this.#failed(failure) : failure;
       };
@@ -163,7 +163,8 @@ export class Link {
   }
 
   /** Notes a failure: until some time has passed, nobody waits for this server. */
-  #failed(error: ConnectionError): ConnectionError {
+  #failed(told: ConnectionError): ConnectionError {
+    const error = withWayOut(told, this.spec);
     this.#lastFailure = error;
     this.#failures += 1;
     const wait = Math.min(backOff.first * 2 ** (this.#failures - 1), backOff.longest);
