@@ -1,86 +1,9 @@
-/** Reminders by a clock that the test moves. */
-import { existsSync, readFileSync } from "node:fs";
+/** Reminders by a clock that the test moves: when they fire. */
+import { appendFileSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { allSections } from "../../cli/api/sections.js";
-import type { ReminderCreate } from "../../runtime/authoring/host.js";
 import { defineReminder, type ReminderRunArgs } from "../../runtime/authoring/reminders.js";
-import type { OfflineScript } from "../../runtime/harness/offline/script.js";
-import type { AgentManifest } from "../../runtime/manifest/schema.js";
-import type { AgentSessions } from "../../runtime/storage/agent-sessions.js";
-import { clockAt, type TestClock } from "./support/clock.js";
-import { agentOf, alice, eventsOf, only, openSessions, run, type TestTool, tempDir } from "./support/sessions.js";
-
-interface Opened {
-  readonly sessions: AgentSessions;
-  readonly clock: TestClock;
-  readonly lines: string[];
-  readonly root: string;
-  readonly api: ReturnType<AgentSessions["reminders"]["api"]>;
-}
-
-type Handlers = Readonly<Record<string, unknown>>;
-
-interface More {
-  readonly root?: string;
-  readonly handlers?: Handlers;
-  readonly tools?: Readonly<Record<string, TestTool>>;
-  readonly script?: OfflineScript;
-  readonly manifest?: Partial<AgentManifest>;
-}
-
-async function open(at: string, { root = tempDir(), handlers = {}, tools, script, manifest }: More = {}) {
-  const clock = clockAt(at);
-  const lines: string[] = [];
-  const code = agentOf({
-    ...(tools && { tools }),
-    manifest: {
-      reminders: Object.keys(handlers).map((name) => ({
-        id: `reminder:${name}`,
-        name,
-        source: `bot/reminders/${name}.ts:1`,
-        layer: "project",
-      })),
-      ...manifest,
-    },
-  });
-  const definitions = {
-    ...code.definitions,
-    ...Object.fromEntries(Object.entries(handlers).map(([name, handler]) => [`reminder:${name}`, handler])),
-  };
-  const generation = { ...code, definitions };
-  const sessions = await openSessions({
-    root,
-    ...(script && { script }),
-    options: {
-      clock,
-      sections: allSections,
-      generation: () => generation,
-      log: (level, message) => lines.push(`${level} ${message}`),
-    },
-  });
-  await sessions.reminders.start();
-  return { sessions, clock, lines, root, api: sessions.reminders.api(undefined) } satisfies Opened;
-}
-
-/** A conversation of channel `drive`. */
-async function converse({ sessions }: Opened, continuationKey = "pr:1"): Promise<string> {
-  return (await run(sessions, "hello", { channelId: "drive", continuationKey })).sessionId;
-}
-
-async function heard({ sessions }: Opened, sessionId: string): Promise<string[]> {
-  await sessions.settled(sessionId);
-  const messages: string[] = [];
-  for await (const lines of await sessions.read({ ...alice, seesAll: true }, sessionId, 0)) {
-    for (const line of lines) {
-      const event = JSON.parse(line) as { type: string; data: { text: string } };
-      if (event.type === "message.received") messages.push(event.data.text);
-    }
-  }
-  return messages.slice(1);
-}
-
-const target = { purpose: "ci", channelId: "drive", continuationToken: "pr:1" };
+import { converse, heard, openReminders as open, target } from "./support/reminders.js";
 
 test("a prompt wakes its conversation once, after delay or at an instant, and is gone", async () => {
   const opened = await open("2026-03-02T09:00:00Z");
@@ -236,147 +159,12 @@ test("a conversation that is over takes its reminders with it", async () => {
   const opened = await open("2026-03-02T09:00:00Z");
   const sessionId = await converse(opened);
   await opened.api.create({ ...target, every: "1m", prompt: "Anyone?" });
-  const { rmSync } = await import("node:fs");
   rmSync(join(opened.root, "state/sessions", sessionId), { recursive: true });
   opened.clock.moveTo("2026-03-02T09:01:00Z");
   await expect.poll(() => opened.api.list()).toEqual([]);
   expect(opened.lines.some((line) => line.includes("its conversation is over"))).toBe(true);
   await opened.sessions.close();
 });
-
-const wrong: readonly (readonly [string, Record<string, unknown>, string])[] = [
-  ["no time", { prompt: "x" }, "invalid_request"],
-  ["two times", { prompt: "x", delay: "1h", every: "1h" }, "invalid_request"],
-  ["a text that is no duration", { prompt: "x", delay: "soon" }, "invalid_request"],
-  ["a negative duration", { prompt: "x", delay: -1 }, "invalid_request"],
-  ["an interval too short", { prompt: "x", every: "10ms" }, "invalid_request"],
-  ["local time", { prompt: "x", at: "2026-03-02T09:00:00" }, "invalid_request"],
-  ["an invalid date", { prompt: "x", at: new Date(Number.NaN) }, "invalid_request"],
-  ["bad cron", { prompt: "x", cron: "61 * * * *" }, "invalid_request"],
-  ["cron that never fires", { prompt: "x", cron: "0 0 30 2 *" }, "invalid_request"],
-  ["no action", { delay: "1h" }, "invalid_request"],
-  ["two actions", { delay: "1h", prompt: "x", handler: "known" }, "invalid_request"],
-  ["a prompt with args", { delay: "1h", prompt: "x", args: {} }, "invalid_request"],
-  ["args with a date", { delay: "1h", handler: "known", args: { at: new Date() } }, "invalid_request"],
-  ["args that are a list", { delay: "1h", handler: "known", args: [1] }, "invalid_request"],
-  ["no purpose", { delay: "1h", prompt: "x", purpose: " " }, "invalid_request"],
-  ["an unknown handler", { delay: "1h", handler: "nobody" }, "unknown_handler"],
-  [
-    "a definition from elsewhere",
-    { delay: "1h", handler: defineReminder({ run: () => ({ action: "skip" }) }) },
-    "unknown_handler",
-  ],
-  ["an unknown conversation", { delay: "1h", prompt: "x", continuationToken: "pr:2" }, "not_found"],
-  ["an unknown channel", { delay: "1h", prompt: "x", channelId: "post" }, "not_found"],
-  ["no conversation", { delay: "1h", prompt: "x", continuationToken: undefined }, "invalid_request"],
-];
-
-test.each(wrong)("refused: %s", async (_what, fields, code) => {
-  const opened = await open("2026-03-02T09:00:00Z", { handlers: { known: { run: () => ({ action: "skip" }) } } });
-  await converse(opened);
-  await expect(opened.api.create({ ...target, ...fields } as unknown as ReminderCreate)).rejects.toMatchObject({
-    code,
-  });
-  expect(await opened.api.list()).toEqual([]);
-  expect(existsSync(join(opened.root, "state/reminders.ndjson"))).toBe(false);
-  await opened.sessions.close();
-});
-
-test("tokens of the built-in API find their session, and it stays found when they rotate", async () => {
-  const opened = await open("2026-03-02T09:00:00Z");
-  const { sessionId, continuationToken } = await run(opened.sessions, "hello");
-  await opened.api.create({ purpose: "p", channelId: "http", continuationToken, every: "1h", prompt: "Wake." });
-  await expect(
-    opened.api.create({ purpose: "p", channelId: "drive", continuationToken, every: "1h", prompt: "x" }),
-  ).rejects.toMatchObject({ code: "not_found" });
-  await opened.sessions.followUp(alice, { sessionId, continuationToken, message: "More." });
-  opened.clock.moveTo("2026-03-02T10:00:00Z");
-  await expect.poll(() => heard(opened, sessionId)).toEqual(["More.", "Wake."]);
-  opened.clock.moveTo("2026-03-02T11:00:00Z");
-  await expect.poll(() => heard(opened, sessionId)).toEqual(["More.", "Wake.", "Wake."]);
-  await opened.sessions.close();
-});
-
-test("tools see their own session's reminders through ctx.host, and need not name it", async () => {
-  const listed: unknown[] = [];
-  const opened = await open("2026-03-02T09:00:00Z", {
-    tools: {
-      remind: {
-        execute: async (_: never, ctx: { host: { reminders: Opened["api"] } }) => {
-          const { id, sessionId } = await ctx.host.reminders.create({ purpose: "p", delay: "1h", prompt: "Hi." });
-          listed.push(await ctx.host.reminders.list());
-          return { id, sessionId };
-        },
-      } as unknown as TestTool,
-    },
-  });
-  await converse(opened);
-  await opened.api.create({ ...target, delay: "5h", prompt: "Other." });
-  const { sessionId } = await run(opened.sessions, "/remind");
-  expect(listed).toMatchObject([[{ sessionId, prompt: "Hi.", channelId: "http" }]]);
-  expect(await opened.api.list()).toHaveLength(2);
-  opened.clock.moveTo("2026-03-02T10:00:00Z");
-  await expect.poll(() => heard(opened, sessionId)).toEqual(["Hi."]);
-  await opened.sessions.close();
-});
-
-test("the model makes, lists and cancels reminders of its own conversation", async () => {
-  const call = (name: string, input: unknown) => `/${name} ${JSON.stringify(input)}`;
-  const opened = await open("2026-03-02T09:00:00Z", { manifest: { builtinTools: { reminders: true } } });
-  const elsewhere = await opened.api.create({
-    ...target,
-    continuationToken: await key(opened),
-    delay: "5h",
-    prompt: "x",
-  });
-  const first = await run(
-    opened.sessions,
-    call("reminders_create", { purpose: "ci", prompt: "Look.", every: "1h", at: null }),
-  );
-  const results = async () =>
-    only(await eventsOf(opened.sessions, first.sessionId), "action.result").map(({ data }) => data);
-  const say = async (message: string, continuationToken: string) => {
-    const accepted = await opened.sessions.followUp(alice, { sessionId: first.sessionId, continuationToken, message });
-    await opened.sessions.settled(first.sessionId);
-    return accepted.continuationToken;
-  };
-  const [created] = (await results()).map(({ output }) => output as { id: string });
-  expect(created).toMatchObject({ purpose: "ci", nextAt: "2026-03-02T10:00:00.000Z", recurring: true });
-  let token = await say(call("reminders_list", {}), first.continuationToken);
-  token = await say(call("reminders_create", { purpose: "ci", prompt: "Look.", delay: 5 }), token);
-  token = await say(call("reminders_create", { purpose: "ci", prompt: "Look.", delay: "never" }), token);
-  token = await say(call("reminders_cancel", { id: elsewhere.id }), token);
-  await say(call("reminders_cancel", { id: created?.id }), token);
-  expect(await results()).toMatchObject([
-    { isError: false },
-    { isError: false, output: { reminders: [{ id: created?.id }] } },
-    { isError: true },
-    { isError: true, output: { message: expect.stringContaining("never") } },
-    { isError: true, output: { message: expect.stringContaining(elsewhere.id) } },
-    { isError: false, output: { cancelled: true } },
-  ]);
-  expect((await opened.api.list()).map(({ id }) => id)).toEqual([elsewhere.id]);
-  const dry = await run(opened.sessions, call("reminders_create", { purpose: "x", prompt: "x", delay: "1h" }), {
-    dryRun: true,
-  });
-  expect(only(await eventsOf(opened.sessions, dry.sessionId), "action.result")[0]?.data).toMatchObject({
-    stubbed: true,
-  });
-  const task = await run(opened.sessions, call("reminders_create", { purpose: "x", prompt: "x", delay: "1h" }), {
-    mode: "task",
-  });
-  expect(only(await eventsOf(opened.sessions, task.sessionId), "action.result")[0]?.data).toMatchObject({
-    isError: true,
-    output: { message: expect.stringContaining("task session") },
-  });
-  expect(await opened.api.list()).toHaveLength(1);
-  await opened.sessions.close();
-});
-
-async function key(opened: Opened): Promise<string> {
-  await converse(opened, "pr:9");
-  return "pr:9";
-}
 
 test("a line that a crash cut short costs that line only; what is gone is cleared away", async () => {
   const first = await open("2026-03-02T09:00:00Z");
@@ -389,7 +177,6 @@ test("a line that a crash cut short costs that line only; what is gone is cleare
   }
   expect(readFileSync(file, "utf8").split("\n").length).toBeLessThan(510);
   await first.sessions.close();
-  const { appendFileSync } = await import("node:fs");
   appendFileSync(file, '{"put":{"id":"rem_half","purp');
   const second = await open("2026-03-02T09:10:00Z", { root: first.root });
   expect(second.lines.some((line) => line.includes("cut short"))).toBe(true);
