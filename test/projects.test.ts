@@ -170,9 +170,11 @@ const bots: readonly Bot[] = [
   },
   {
     dir: "connected",
-    env: { TRACKER_TOKEN: "t", CLOCK_TZ: "UTC" },
-    calls: [],
-    info: { connected: { mcpConnections: named("clock", "tracker"), tools: named("connections") } },
+    env: { TRACKER_TOKEN: "t", CLOCK_TZ: "UTC", FEED_URL: "https://feed.example.com" },
+    calls: [{ agent: "connected", tool: "connections", result: ["clock", "feed", "tracker", "vault"] }],
+    info: {
+      connected: { mcpConnections: named("clock", "feed", "tracker"), tools: named("connections", "time_of_day") },
+    },
   },
   {
     dir: "office",

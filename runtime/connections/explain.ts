@@ -27,6 +27,8 @@ export function explain(error: unknown, clean: (text: string) => string): Connec
         return new ConnectionError("connection_timeout", "it did not answer in time", { isUnknown: true });
       case SdkErrorCode.ConnectionClosed:
         return new ConnectionError("connection_unreachable", "it closed the connection", { isUnknown: true });
+      case SdkErrorCode.CapabilityNotSupported:
+        return new ConnectionError("connection_refused", "the tool asks back for input, which nobody here can give");
       case SdkErrorCode.InvalidResult:
       case SdkErrorCode.UnsupportedResultType:
       case SdkErrorCode.InputRequiredRoundsExceeded:

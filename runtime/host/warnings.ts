@@ -23,6 +23,12 @@ export function startupWarnings(host: {
     found.push("everyone who can reach this server may use it (--allow-anonymous), and sees every session");
   }
   for (const { slug, generation } of host.agents) {
+    const { mcpConnections, hostConnections } = generation.agent;
+    for (const { name, variables = [] } of [...mcpConnections, ...hostConnections]) {
+      const unset = variables.filter((each) => (process.env[each] ?? "") === "");
+      if (unset.length > 0)
+        found.push(`the connection "${name}" of agent "${slug}" needs ${unset.join(", ")}, not set now`);
+    }
     const { model } = generation.agent;
     if (!isKnown(model)) continue;
     const problem = host.harnesses.problem(model);

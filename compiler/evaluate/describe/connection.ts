@@ -99,8 +99,10 @@ function variablesOf(texts: readonly (string | undefined)[]): readonly string[] 
   return [...new Set(names.map(([, name = ""]) => name))].sort();
 }
 
-/** Scheme, host and port of a URL; a placeholder such as `${HOST}` may stand in it. */
+/** Scheme, host and port of a URL; a placeholder such as `${HOST}` may stand in it, or for its beginning. */
 function originOf(url: string): string | undefined {
+  const [beginning] = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}/.exec(url) ?? [];
+  if (beginning !== undefined) return beginning;
   const readable = url.replace(/\$\{[^}]*\}/g, "placeholder");
   if (!URL.canParse(readable) || !/^https?:/.test(readable)) return undefined;
   return readable === url

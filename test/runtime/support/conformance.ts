@@ -64,7 +64,7 @@ function readChecks(folder: string, name: string): Check[] {
 }
 
 /** Exit codes are not looked at: the runner's own summary knows nothing of what does not apply. */
-function run(runner: keyof typeof runners, args: readonly string[]): Promise<string> {
+export function run(runner: keyof typeof runners, args: readonly string[]): Promise<string> {
   const hooks = pathToFileURL(resolve("test/runtime/support/node20-hooks.mjs")).href;
   const shim = `data:text/javascript,import { register } from "node:module"; register("${hooks}");`;
   const isOld = Number(process.versions.node.split(".")[0]) < 22;
