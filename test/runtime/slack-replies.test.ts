@@ -82,6 +82,63 @@ test("streaming: one message that grows, and is whole at the end", async () => {
   expect(new Set(host.slack.of("chat.update").map(({ args: { ts } }) => ts))).toEqual(new Set([first?.ts]));
 });
 
+test("streaming around a question: what was said before it stays above, the reply comes below", async () => {
+  const pay = { description: "Pays.", needsApproval: true, effect: "read", execute: () => "paid" };
+  const host = await startSlackHost(
+    { reply: { mode: "stream", status: { tools: true } } },
+    scripted([[{ text: "I will pay." }, { call: "pay" }], [{ text: ["Paid, ", "all of it."] }]], {
+      tools: { pay } as never,
+    }),
+  );
+  await sendEvent(host.events, envelope(mention("pay")));
+  await posted(host, 2);
+  const [before, question] = host.slack.posted;
+  expect([before?.text, question?.text]).toEqual(["I will pay.", "Approval needed: pay"]);
+  const blocks = question?.blocks as { elements?: { value: string }[] }[];
+  const value = blocks[1]?.elements?.[0]?.value ?? "";
+  await pressButton(host.events, { value, actionId: "bdk:approve", ts: String(question?.ts) });
+  await posted(host, 3);
+  const reply = host.slack.posted[2];
+  await expect
+    .poll(() => host.slack.of("chat.update").at(-1)?.args, { timeout: 5_000 })
+    .toMatchObject({
+      ts: reply?.ts,
+      text: "Paid, all of it.",
+    });
+  const ofFirst = host.slack.of("chat.update").filter(({ args: { ts } }) => ts === before?.ts);
+  expect(ofFirst.map(({ args: { text } }) => text)).toEqual(["I will pay."]);
+});
+
+test("streaming with tools: the line that an edit would leave behind is taken away", async () => {
+  const statuses = () => host.slack.of("assistant.threads.setStatus").map(({ args: { status } }) => status);
+  const look_up = {
+    description: "Waits.",
+    effect: "read",
+    execute: () => expect.poll(statuses, { timeout: 5_000 }).toContain("is running look_up…"),
+  };
+  const host = await startSlackHost(
+    { reply: { mode: "stream", status: { tools: true } } },
+    scripted([[{ text: "I will look." }, { call: "look_up" }], [{ text: "Found it." }]], {
+      tools: { look_up } as never,
+    }),
+  );
+  await sendEvent(host.events, envelope(mention("look")));
+  await expect.poll(() => host.slack.of("chat.update").at(-1)?.args.text, { timeout: 5_000 }).toBe("Found it.");
+  expect(statuses().at(-1)).toBe("");
+  expect(host.slack.posted).toHaveLength(1);
+});
+
+test("a growing reply that somebody deleted is posted anew", async () => {
+  const host = await startSlackHost(
+    { reply: { mode: "stream", status: false } },
+    scripted([[{ text: ["One, ", "two."] }]]),
+  );
+  host.slack.answer("chat.update", () => ({ ok: false, error: "message_not_found" }));
+  await sendEvent(host.events, envelope(mention("count")));
+  await posted(host, 2);
+  expect(host.slack.posted[1]).toMatchObject({ ...inThread, text: "One, two." });
+});
+
 test("by the agent: the pack posts nothing; a tool posts with getClient() where the conversation's key says", async () => {
   const say = {
     description: "Says it in Slack.",

@@ -10,6 +10,7 @@ import type { SlackIdentity } from "./event.js";
 import { createTakeIn, ingressAuth, ingressRoute } from "./ingress.js";
 import { createOutbox } from "./outbox.js";
 import { createReplies } from "./replies.js";
+import { createReplyWriter } from "./reply.js";
 import { runSocketMode } from "./socket.js";
 import { createStatusLines } from "./status.js";
 import { routeToSlack } from "./target.js";
@@ -45,7 +46,7 @@ export function openPack(host: PackHost): ServedPack {
     auth: ingressAuth(credentials),
     routes: [ingressRoute(takeIn)],
     bodyLimit,
-    events: createReplies(host, options, { client, outbox, status, approvals }),
+    events: createReplies(options, { writer: createReplyWriter(client, outbox, host.log), status, approvals }),
     deliver: dispatcher.deliver,
     route: (received) => routeToSlack(host.id, received),
     async onStart() {

@@ -129,7 +129,6 @@ export function splitMessage(text: string, limit: number = maxMessageLength): re
     size += line.length + 1;
     if (line === "```") inCode = !inCode;
   }
-  inCode = false;
   close();
   return parts;
 }

@@ -29,6 +29,8 @@ export interface Outbox {
   post(sessionId: string, turnId: string, name: string, target: SlackConversation, message: SlackPost): Promise<string>;
   /** `ts` of what was posted under this name. */
   find(sessionId: string, turnId: string, name: string): Promise<string | undefined>;
+  /** How many names of the turn begin so. */
+  count(sessionId: string, turnId: string, prefix: string): Promise<number>;
 }
 
 /** A session's last turn: name → `ts`, or `null` while nobody knows whether it arrived. */
@@ -133,6 +135,9 @@ export function createOutbox({ client, kv, log }: OutboxSources): Outbox {
     },
     async find(sessionId, turnId, name) {
       return (await read(sessionId, turnId)).posts[name] ?? undefined;
+    },
+    async count(sessionId, turnId, prefix) {
+      return Object.keys((await read(sessionId, turnId)).posts).filter((name) => name.startsWith(prefix)).length;
     },
   };
 }
