@@ -49,7 +49,16 @@ export function createConversations(
     message: string,
     options: PackSendOptions,
   ): Promise<ChannelSession> {
-    const { continuationToken: key, title, admission, workspaceFiles, workspaceDir, mode, idempotencyKey } = options;
+    const {
+      continuationToken: key,
+      title,
+      admission,
+      workspaceFiles,
+      workspaceDir,
+      mode,
+      idempotencyKey,
+      dryRun,
+    } = options;
     const caller = callerOf(auth);
     const same = {
       message,
@@ -63,6 +72,7 @@ export function createConversations(
         ...(key !== undefined && { continuationKey: key }),
         ...(title !== undefined && { title }),
         ...(mode !== undefined && { mode }),
+        ...(dryRun !== undefined && { dryRun }),
         ...(workspaceDir !== undefined && { workspaceDir }),
       });
       return toSession(sessionId, mode === "task" ? undefined : key);

@@ -37,6 +37,8 @@ export interface InboxDelivery {
 export interface PackSendOptions extends SendOptions {
   /** A second message with this key is not sent; the first one's session is returned. Held for 24 h. */
   readonly idempotencyKey?: string;
+  /** Write tools are stubbed; for a session that is new. */
+  readonly dryRun?: boolean;
 }
 
 /** What a pack is given: one for each channel and generation of the code. */

@@ -28,7 +28,16 @@ const bodyLimit = 25 * 1024 * 1024;
 interface Kept {
   readonly event: string;
   readonly body: string;
+  /** Nothing is said on GitHub, write tools are stubbed, and a task isn't run: for `bdk github replay --dry-run`. */
+  readonly isDryRun?: boolean;
 }
+
+/** What became of a delivery. */
+type Outcome =
+  | { readonly sessionId: string }
+  | { readonly ignored: string }
+  | { readonly task: "started" | "not run" }
+  | { readonly failed: true };
 
 export function openPack(host: PackHost): ServedPack {
   const { id, environment, log } = host;
@@ -37,6 +46,9 @@ export function openPack(host: PackHost): ServedPack {
   const clientOf = ({ owner, repo, installation }: Target): Promise<Client> =>
     clientFor({ environment, prefix, installation, repository: `${owner}/${repo}`, log });
   const turns = createTurns(host, options, clientOf);
+
+  /** Senders that wait to hear what became of a delivery (`Prefer: wait`), as `bdk github replay` does. */
+  const waiting = new Map<string, (outcome: Outcome) => void>();
 
   function isWanted(event: string): boolean {
     return options.webhookEvents?.includes(event) ?? isHandled(event, options);
@@ -56,23 +68,54 @@ export function openPack(host: PackHost): ServedPack {
     if (!isWanted(event) || !isHandled(event, options)) return ignored("no handler for this event");
     if (isOwn(payload, options.botName)) return ignored("the bot's own comment");
     const { key } = conversationOf(event, payload);
-    const kept: Kept = { event, body };
-    if (!(await host.accept(deliveryId, { ...kept }, key))) return ignored("delivered before");
-    return Response.json({ ok: true, event, deliveryId }, { status: 202 });
+    const isDryRun = request.headers.get("bdk-dry-run") === "true";
+    const kept: Kept = { event, body, ...(isDryRun && { isDryRun }) };
+    // Of two that send the same at once, the first is the one who hears.
+    const isAwaited = request.headers.get("prefer")?.trim() === "wait" && !waiting.has(deliveryId);
+    const outcome = isAwaited && new Promise<Outcome>((resolve) => waiting.set(deliveryId, resolve));
+    const lane = isDryRun ? undefined : key;
+    let isNew = false;
+    try {
+      isNew = await host.accept(deliveryId, { ...kept }, lane);
+    } finally {
+      if (!isNew && isAwaited) waiting.delete(deliveryId);
+    }
+    if (!isNew) return ignored("delivered before");
+    if (outcome === false) return Response.json({ ok: true, event, deliveryId }, { status: 202 });
+    const known = await outcome;
+    const isFailed = "failed" in known;
+    return Response.json(
+      { ok: !isFailed, event, deliveryId, ...known },
+      { status: isFailed ? 500 : "task" in known ? 202 : 200 },
+    );
   }
 
   async function deliver(delivery: InboxDelivery): Promise<void> {
-    const { event, body } = delivery.payload as unknown as Kept;
+    const tell = waiting.get(delivery.id);
+    waiting.delete(delivery.id);
+    try {
+      const outcome = await handle(delivery);
+      tell?.(outcome);
+    } catch (error) {
+      tell?.({ failed: true });
+      throw error;
+    }
+  }
+
+  async function handle(delivery: InboxDelivery): Promise<Outcome> {
+    const { event, body, isDryRun = false } = delivery.payload as unknown as Kept;
     const payload = readPayload(body);
     const handler = payload && handlerOf(event, payload, options);
-    if (payload === undefined || handler === undefined) return;
+    if (payload === undefined || handler === undefined) return { ignored: "no handler for this event" };
     const dispatch: unknown = await handler(contextOf(event, delivery.id, payload));
-    if (dispatch === null || dispatch === undefined) return;
+    if (dispatch === null || dispatch === undefined) return { ignored: "the handler returned null" };
     if (!isDispatch(dispatch)) {
       throw new TypeError(`the handler for ${event} must return { auth }, { task } or null`);
     }
-    if (dispatch.task !== undefined) return runTask(event, delivery, dispatch.task);
-    await begin(event, delivery, payload, dispatch);
+    if (dispatch.task === undefined) return { sessionId: await begin(event, delivery, payload, dispatch, isDryRun) };
+    if (isDryRun) return { task: "not run" };
+    await runTask(event, delivery, dispatch.task);
+    return { task: "started" };
   }
 
   /** At most once: nobody can tell what half of it has done. */
@@ -94,24 +137,25 @@ export function openPack(host: PackHost): ServedPack {
     delivery: InboxDelivery,
     payload: GitHubPayload,
     dispatch: Extract<GitHubDispatch, { readonly task?: never }>,
-  ): Promise<void> {
+    isDryRun: boolean,
+  ): Promise<string> {
     const { auth, context = [], title, message, admission, workspaceFiles, workspaceDir } = dispatch;
     const { key: usual, target } = conversationOf(event, payload);
-    const key = dispatch.continuationToken ?? usual;
+    // A dry run has a session of its own: GitHub hears nothing of it.
+    const key = isDryRun ? undefined : (dispatch.continuationToken ?? usual);
     if (key !== undefined && target !== undefined) await turns.expect(key, target);
     const interrupts = event === "push" || event === "pull_request";
-    await host.send(
-      auth,
-      [...context, ...(context.length > 0 ? [""] : []), message ?? messageOf(event, payload)].join("\n"),
-      {
-        continuationToken: key,
-        title: title ?? titleOf(event, payload),
-        admission: admission ?? (interrupts ? "preempt" : "coalesce"),
-        workspaceFiles,
-        workspaceDir,
-        idempotencyKey: delivery.id,
-      },
-    );
+    const lead = context.length > 0 ? [...context, ""] : [];
+    const session = await host.send(auth, [...lead, message ?? messageOf(event, payload)].join("\n"), {
+      continuationToken: key,
+      title: title ?? titleOf(event, payload),
+      admission: admission ?? (interrupts ? "preempt" : "coalesce"),
+      workspaceFiles,
+      workspaceDir,
+      idempotencyKey: delivery.id,
+      ...(isDryRun && { dryRun: true }),
+    });
+    return session.id;
   }
 
   function contextOf(event: string, deliveryId: string, payload: GitHubPayload): GitHubContext {
