@@ -4,6 +4,7 @@ import { unknownEvents } from "./events.js";
 import { routeProblems } from "./routes.js";
 import { describeSchema } from "./schema.js";
 import { callable, check, type Described, isObject, present } from "./shape.js";
+import { describeSlack } from "./slack.js";
 
 const events = z.optional(z.record(z.string(), z.optional(callable)));
 
@@ -18,6 +19,7 @@ const route = z.looseObject({
 
 const channel = z.looseObject({
   pack: z.optional(z.string()),
+  options: z.optional(z.unknown()),
   auth: z.optional(z.array(z.unknown())),
   routes: z.optional(z.array(route)),
   events,
@@ -41,10 +43,13 @@ export async function describeChannel(value: unknown): Promise<Described> {
     routes.push(present({ method: each.method, path: each.path, description: each.description, ...schemas }));
   }
   const names = Object.keys(data.events ?? {}).sort();
+  const pack = data.pack === "slack" ? describeSlack(data.options) : undefined;
+  if (pack !== undefined) all.push(...pack.problems);
   return {
     problems: [...all, ...routeProblems(data.routes ?? [], data.pack), ...unknownEvents(names)],
     facts: present({
       pack: data.pack,
+      options: pack?.facts,
       auth: data.auth?.map(schemeOf),
       routes,
       events: names,
