@@ -78,6 +78,20 @@ export interface Named {
   readonly [key: string]: unknown;
 }
 
+export interface ChannelInfo extends Named {
+  /** Set for the channel of a platform. */
+  readonly pack?: string;
+  readonly routes: readonly RouteInfo[];
+}
+
+export interface RouteInfo {
+  readonly method: string;
+  readonly path: string;
+  readonly description?: string;
+  readonly bodySchema?: unknown;
+  readonly querySchema?: unknown;
+}
+
 /** `GET /v1/info`, the parts that the page shows. */
 export interface AgentInfo {
   readonly name: string;
@@ -89,7 +103,7 @@ export interface AgentInfo {
   readonly subagents: readonly Named[];
   readonly hooks: readonly Named[];
   readonly mcpConnections: readonly Named[];
-  readonly channels: readonly Named[];
+  readonly channels: readonly ChannelInfo[];
   readonly schedules: readonly Named[];
   readonly diagnostics: readonly { readonly code: string; readonly severity: string; readonly message: string }[];
 }
@@ -146,8 +160,85 @@ export function stopTurn(sessionId: string): Promise<unknown> {
   return post(`/v1/session/${encodeURIComponent(sessionId)}/stop`, {});
 }
 
-export function resolveApproval(sessionId: string, callId: string, decision: "approve" | "deny"): Promise<unknown> {
-  return post(`/v1/session/${encodeURIComponent(sessionId)}/approvals/${encodeURIComponent(callId)}`, { decision });
+/**
+ * Decides about a parked call.
+ *
+ * @param confirm the code has changed since it was asked about, and the person has been told
+ */
+export function resolveApproval(
+  sessionId: string,
+  callId: string,
+  decision: "approve" | "deny",
+  confirm = false,
+): Promise<unknown> {
+  const path = `/v1/session/${encodeURIComponent(sessionId)}/approvals/${encodeURIComponent(callId)}`;
+  return post(path, { decision, ...(confirm ? { confirm } : {}) });
+}
+
+/** Whether the code behind a parked call has changed since it was asked about. */
+export async function isChanged(sessionId: string, callId: string): Promise<boolean> {
+  const path = `/v1/session/${encodeURIComponent(sessionId)}/approvals`;
+  const { approvals } = await get<{ approvals: readonly { callId: string; changed?: boolean }[] }>(path);
+  return approvals.some((each) => each.callId === callId && each.changed === true);
+}
+
+/** What an endpoint answered: its text, and the session that it opened, if it says so. */
+export interface Invoked {
+  readonly status: number;
+  readonly text: string;
+  readonly sessionId?: string;
+}
+
+/** Absolute URL of a path of the agent's. */
+export function urlOf(path: string): string {
+  return new URL(`${base}${path}`, location.href).href;
+}
+
+/** Calls an endpoint; the body of a GET travels as its query. Any status is an answer. */
+export async function invoke(method: string, path: string, body: unknown): Promise<Invoked> {
+  const isGet = method === "GET";
+  const query = isGet && typeof body === "object" && body !== null ? new URLSearchParams(textsOf(body)).toString() : "";
+  const init: RequestInit = isGet
+    ? { headers: headers() }
+    : { method, headers: headers({ "content-type": "application/json" }), body: JSON.stringify(body) };
+  const response = await fetch(`${base}${path}${query === "" ? "" : `?${query}`}`, init);
+  const text = await response.text();
+  const sessionId = sessionIn(text);
+  return { status: response.status, text, ...(sessionId === undefined ? {} : { sessionId }) };
+}
+
+function textsOf(body: object): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]),
+  );
+}
+
+function sessionIn(text: string): string | undefined {
+  const [, id] = /"(?:sessionId|id)"\s*:\s*"(ses_\w+)"/.exec(text) ?? [];
+  return id;
+}
+
+/** Reminders that are set, and whether the server runs with `--dev`: only then are they, and schedules, fired by hand. */
+export async function fetchReminders(): Promise<readonly Reminder[] | undefined> {
+  try {
+    return (await get<{ reminders: readonly Reminder[] }>("/v1/dev/reminders")).reminders;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+export interface Reminder {
+  readonly id: string;
+  readonly [key: string]: unknown;
+}
+
+export function dispatchSchedule(name: string): Promise<{ readonly sessionIds: readonly string[] }> {
+  return post(`/v1/dev/schedules/${encodeURIComponent(name)}`, {});
+}
+
+export function dispatchReminder(id: string): Promise<unknown> {
+  return post(`/v1/dev/reminders/${encodeURIComponent(id)}`, {});
 }
 
 export function fetchLogs(after: number): Promise<{ readonly lines: readonly LogLine[]; readonly next: number }> {

@@ -4,20 +4,23 @@ import {
   ApiError,
   createSession,
   fetchInfo,
+  invoke,
   readToken,
   sendFollowUp,
   stopTurn,
   writeToken,
 } from "./api.js";
+import { commandsOf, readCommand, usageOf } from "./endpoints.js";
 import { useSession } from "./use-session.js";
 import { AgentView } from "./view/agent.js";
 import { Composer } from "./view/composer.js";
 import { LogsView } from "./view/logs.js";
 import { RawView } from "./view/raw.js";
 import { SessionList } from "./view/session-list.js";
+import { TraceView } from "./view/trace.js";
 import { TranscriptView } from "./view/transcript.js";
 
-const tabs = ["Chat", "Agent", "Raw", "Logs"] as const;
+const tabs = ["Chat", "Trace", "Raw", "Agent", "Logs"] as const;
 type Tab = (typeof tabs)[number];
 
 /** The session named in the address, so that a link opens it. */
@@ -31,6 +34,7 @@ export function App() {
   const [token, setToken] = useState(readToken);
   const [info, setInfo] = useState<AgentInfo>();
   const [problem, setProblem] = useState<string>();
+  const [notice, setNotice] = useState<string>();
   const session = useSession(sessionId, token);
 
   useEffect(() => {
@@ -61,8 +65,10 @@ export function App() {
     if (id !== sessionId)
       history.pushState(null, "", id === undefined ? location.pathname : `?sessionId=${encodeURIComponent(id)}`);
     setSessionId(id);
+    setNotice(undefined);
     setTab("Chat");
   };
+  const commands = info === undefined ? [] : commandsOf(info);
   const attempt = async (action: () => Promise<unknown>) => {
     try {
       await action();
@@ -73,9 +79,23 @@ export function App() {
     }
   };
   const send = (message: string) =>
-    attempt(async () =>
-      sessionId === undefined ? open(await createSession(message)) : sendFollowUp(sessionId, message),
-    );
+    attempt(async () => {
+      setNotice(undefined);
+      const asked = readCommand(message, commands);
+      if (asked === "help") {
+        setNotice(
+          [...commands.map((each) => `${usageOf(each)}  ${each.endpoint.description ?? ""}`.trimEnd()), "/help"].join(
+            "\n",
+          ),
+        );
+      } else if (asked !== undefined) {
+        const { endpoint } = asked.command;
+        const answer = await invoke(endpoint.method, endpoint.path, asked.body);
+        if (answer.sessionId !== undefined && answer.status < 400) open(answer.sessionId);
+        else setNotice(`${endpoint.method} ${endpoint.path}: ${answer.status}\n${answer.text}`);
+      } else if (sessionId === undefined) open(await createSession(message));
+      else await sendFollowUp(sessionId, message);
+    });
   const { transcript } = session;
   const shownProblem = problem ?? session.problem;
 
@@ -121,8 +141,14 @@ export function App() {
                 ) : (
                   <TranscriptView transcript={transcript} sessionId={sessionId} />
                 )}
+                {notice === undefined ? null : (
+                  <pre class="notice" role="status">
+                    {notice}
+                  </pre>
+                )}
                 <p class="facts">{sessionId === undefined ? "" : factsOf(transcript)}</p>
                 <Composer
+                  commands={commands}
                   isRunning={sessionId !== undefined && transcript.status === "running"}
                   isEnded={sessionId !== undefined && transcript.status === "ended"}
                   onSend={(message) => send(message).catch(() => undefined)}
@@ -132,7 +158,8 @@ export function App() {
                 />
               </>
             ) : null}
-            {tab === "Agent" && info !== undefined ? <AgentView info={info} /> : null}
+            {tab === "Agent" && info !== undefined ? <AgentView info={info} onOpen={open} /> : null}
+            {tab === "Trace" ? <TraceView events={session.events} /> : null}
             {tab === "Raw" ? <RawView events={session.events} /> : null}
             {tab === "Logs" ? <LogsView /> : null}
           </div>

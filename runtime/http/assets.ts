@@ -6,6 +6,9 @@ import { protectPage } from "./security.js";
 /** The playground's page and files, without auth: it holds no data of its own. */
 export function playgroundRoutes(app: FastifyInstance, host: HttpHost): void {
   app.get("/playground", async (request, reply) => {
+    const [path = "", ...query] = request.url.split("?");
+    // The page names its files relative to the address without a slash.
+    if (path.endsWith("/")) return reply.redirect(["../playground", ...query].join("?"), 308);
     const page = await host.readStatic("playground", "index.html");
     if (page === undefined) throw new RuntimeError("not_found", "this server was built without the playground");
     return sendFile(request, reply, page, false);

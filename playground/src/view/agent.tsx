@@ -1,5 +1,9 @@
+import { useState } from "preact/hooks";
 import type { AgentInfo, Named } from "../api.js";
+import { type Endpoint, routesOf, toolEndpoint } from "../endpoints.js";
 import { show } from "../events.js";
+import { DevDispatch } from "./dev.js";
+import { TryDialog } from "./try.js";
 
 const lists = [
   ["tools", "Tools"],
@@ -12,9 +16,25 @@ const lists = [
 ] as const;
 
 /** What the bot consists of, as `GET /v1/info` tells it. */
-export function AgentView({ info }: { readonly info: AgentInfo }) {
+export function AgentView({
+  info,
+  onOpen,
+}: {
+  readonly info: AgentInfo;
+  readonly onOpen: (sessionId: string) => void;
+}) {
+  const [tried, setTried] = useState<Endpoint>();
+  const endpoints = (list: string, name: string): readonly Endpoint[] => {
+    if (list === "channels") return info.channels.filter((each) => each.name === name).flatMap(routesOf);
+    // Tools that run in the workspace can't be called from outside.
+    const tools = list === "tools" ? info.tools.filter((each) => each.name === name && each.execution !== "agent") : [];
+    return tools.map(toolEndpoint);
+  };
   return (
     <div class="page">
+      {tried === undefined ? null : (
+        <TryDialog key={tried.key} endpoint={tried} onClose={() => setTried(undefined)} onOpen={onOpen} />
+      )}
       <h2>{info.name}</h2>
       {typeof info.description === "string" ? <p>{info.description}</p> : null}
       <p class="note">
@@ -32,21 +52,38 @@ export function AgentView({ info }: { readonly info: AgentInfo }) {
             {title} <span class="count">{info[key].length}</span>
           </h3>
           {info[key].map((entry) => (
-            <Entry key={entry.name} entry={entry} />
+            <Entry key={entry.name} entry={entry} endpoints={endpoints(key, entry.name)} onTry={setTried} />
           ))}
         </section>
       ))}
+      <DevDispatch schedules={info.schedules} onOpen={onOpen} />
     </div>
   );
 }
 
-function Entry({ entry }: { readonly entry: Named }) {
+interface EntryProps {
+  readonly entry: Named;
+  readonly endpoints: readonly Endpoint[];
+  readonly onTry: (endpoint: Endpoint) => void;
+}
+
+function Entry({ entry, endpoints, onTry }: EntryProps) {
   const { name, description, ...rest } = entry;
   return (
     <details class="entry">
       <summary>
         <code>{name}</code> <span>{typeof description === "string" ? description.split("\n")[0] : ""}</span>
       </summary>
+      {endpoints.map((endpoint) => (
+        <p key={endpoint.key}>
+          <button type="button" onClick={() => onTry(endpoint)}>
+            Try
+          </button>{" "}
+          <code>
+            {endpoint.method} {endpoint.path}
+          </code>
+        </p>
+      ))}
       <pre>{show(rest)}</pre>
     </details>
   );

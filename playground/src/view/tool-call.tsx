@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { resolveApproval } from "../api.js";
+import { isChanged, resolveApproval } from "../api.js";
 import { show } from "../events.js";
 import type { Item } from "../fold.js";
 
@@ -40,25 +40,37 @@ export function ToolCall({ call, sessionId }: { readonly call: Call; readonly se
 function Approval({ call, sessionId }: { readonly call: Call; readonly sessionId: string }) {
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  const decide = async (decision: "approve" | "deny") => {
+  const [needsConfirm, setNeedsConfirm] = useState(false);
+  const attempt = async (action: () => Promise<unknown>) => {
     setBusy(true);
     try {
-      await resolveApproval(sessionId, call.key, decision);
+      await action();
       setProblem(undefined);
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
       setBusy(false);
     }
   };
+  const decide = (decision: "approve" | "deny") =>
+    attempt(async () => {
+      // Other code would run than the code that asked: the person is told before it does.
+      if (decision === "approve" && !needsConfirm && (await isChanged(sessionId, call.key))) {
+        setNeedsConfirm(true);
+        setBusy(false);
+        return;
+      }
+      await resolveApproval(sessionId, call.key, decision, needsConfirm);
+    });
   return (
     <fieldset class="approval" disabled={isBusy}>
       <legend class="hidden">Approval of {call.toolName}</legend>
       <button type="button" class="primary" onClick={() => decide("approve")}>
-        Approve
+        {needsConfirm ? "Approve all the same" : "Approve"}
       </button>
       <button type="button" onClick={() => decide("deny")}>
         Deny
       </button>
+      {needsConfirm ? <p role="status">The code of {call.toolName} has changed since it asked.</p> : null}
       {problem === undefined ? null : <p role="alert">{problem}</p>}
     </fieldset>
   );
