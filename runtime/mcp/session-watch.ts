@@ -22,7 +22,7 @@ export interface WatchOptions {
   readonly message?: string;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
-  /** Hears of what happens while it waits. */
+  /** Hears of what happens since the message, or while it waits. */
   readonly onEvent?: (event: SessionEvent) => void;
 }
 
@@ -95,7 +95,7 @@ export class SessionWatch {
       const event = JSON.parse(line) as SessionEvent;
       this.#next = event.index + 1;
       this.#fold(event);
-      if (isNews) this.#options.onEvent?.(event);
+      if (isNews || this.#turn !== undefined) this.#options.onEvent?.(event);
     }
   }
 
