@@ -1,0 +1,174 @@
+/** Calls that go wrong: tools that misbehave, clients that leave, arguments and headers that don't fit. */
+import { readFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import * as z from "zod/v4";
+import { defineTool } from "../../runtime/authoring/tools.js";
+import { decodeHeaderValue } from "../../runtime/mcp/header-value.js";
+import { makeBundle } from "./support/bundle.js";
+import { startHost } from "./support/host.js";
+import { expectAlive, meta, modern, rpc, stateless } from "./support/mcp-rpc.js";
+import { createGate, createTester } from "./support/tester.js";
+
+describe("tools", () => {
+  it("survives a tool that throws anything, gives what JSON can't carry, or never ends", async () => {
+    const strange = {
+      nothing: defineTool({ description: "Throws nothing.", execute: () => Promise.reject(undefined) }),
+      circle: defineTool({
+        description: "Holds itself.",
+        execute: () => {
+          const value: Record<string, unknown> = {};
+          value.self = value;
+          return value;
+        },
+      }),
+      slow: defineTool({
+        description: "Never ends.",
+        timeoutMs: 50,
+        execute: () => new Promise<string>(() => undefined),
+      }),
+    };
+    const { base } = await startHost(makeBundle([createTester({ tools: strange }).parts]));
+    const url = `${base}/v1/mcp/tools`;
+    for (const name of Object.keys(strange)) {
+      const { status, body } = await rpc(url, "tools/call", { name });
+      expect([name, status, body.result?.isError]).toEqual([name, 200, true]);
+    }
+    await expectAlive(url);
+  });
+
+  it("aborts a call whose client is gone in 2026-07-28, and lets it end in earlier revisions", async () => {
+    const ended: string[] = [];
+    const over = createGate();
+    let gate = createGate();
+    let begun = createGate();
+    const hold = defineTool({
+      description: "Holds on.",
+      execute: async (_input, ctx) => {
+        begun.open();
+        const aborted = new Promise<string>((done) => ctx.signal.addEventListener("abort", () => done("aborted")));
+        ended.push(await Promise.race([aborted, gate.opened.then(() => "ended")]));
+        if (ended.length === 2) over.open();
+        return "held";
+      },
+    });
+    const { base } = await startHost(makeBundle([createTester({ tools: { hold } }).parts]));
+    const url = new URL(`${base}/v1/mcp/tools`);
+    const leave = async (headers: Record<string, string>, params: Record<string, unknown>) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "hold", ...params } });
+      const sent = httpRequest(url, { method: "POST", headers: { "content-type": "application/json", ...headers } });
+      const gone = new Promise((done) => sent.once("close", done));
+      sent.on("error", () => undefined); // our own hanging up
+      sent.end(body);
+      await begun.opened;
+      sent.destroy();
+      await gone;
+    };
+    await leave({}, {});
+    // A second request sees the server after it saw the first one's end.
+    await expectAlive(url.href);
+    gate.open();
+    gate = createGate();
+    begun = createGate();
+    await leave({ "mcp-protocol-version": modern, "mcp-method": "tools/call", "mcp-name": "hold" }, { _meta: meta });
+    await over.opened;
+    expect(ended).toEqual(["ended", "aborted"]);
+  });
+
+  it("stops the turn that a taken-back ask began", async () => {
+    const tester = createTester();
+    const host = await startHost(makeBundle([tester.parts]));
+    const gone = new AbortController();
+    const params = { name: "ask", arguments: { message: "/wait {}" }, _meta: meta };
+    const asked = fetch(`${host.base}/v1/mcp`, {
+      method: "POST",
+      signal: gone.signal,
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+      headers: {
+        "content-type": "application/json",
+        "mcp-protocol-version": modern,
+        "mcp-method": "tools/call",
+        "mcp-name": "ask",
+      },
+    });
+    await tester.begun.opened;
+    gone.abort();
+    await expect(asked).rejects.toThrow();
+    const { sessions } = (await (await fetch(`${host.base}/v1/sessions`)).json()) as { sessions: { id: string }[] };
+    const id = sessions[0]?.id ?? "";
+    const report = await rpc(`${host.base}/v1/mcp`, "tools/call", {
+      name: "check",
+      arguments: { sessionId: id, waitSeconds: 30 },
+    });
+    expect(report.body.result?.structuredContent).toMatchObject({ status: "cancelled", sessionId: id });
+  });
+
+  it("refuses arguments of ask and check that make no sense", async () => {
+    const { base } = await startHost(makeBundle([createTester().parts]));
+    const url = `${base}/v1/mcp`;
+    const cases: readonly (readonly [string, unknown, string])[] = [
+      ["ask", {}, "invalid_input"],
+      ["ask", { message: "   " }, "invalid_input"],
+      ["ask", { message: 5 }, "invalid_input"],
+      ["ask", { message: "x", waitSeconds: -1 }, "invalid_input"],
+      ["ask", { message: "x", waitSeconds: "long" }, "invalid_input"],
+      ["ask", { message: "x", sessionId: "../../etc" }, "not_found"],
+      ["ask", [], "invalid_input"],
+      ["check", {}, "invalid_input"],
+      ["check", { sessionId: "ses_none" }, "not_found"],
+      ["call_tool", { toolName: 5 }, "invalid_input"],
+      ["call_tool", "add", "invalid_input"],
+    ];
+    for (const [name, args, code] of cases) {
+      const { status, body } = await rpc(url, "tools/call", { name, arguments: args });
+      const [content] = (body.result?.content ?? []) as { text: string }[];
+      expect([status, body.result?.isError, JSON.parse(content?.text ?? "{}").error]).toEqual([200, true, code]);
+    }
+  });
+
+  it("tells a failed turn as one", async () => {
+    const host = await startHost(makeBundle([createTester({ model: "openai/none" }).parts]));
+    const asked = await rpc(`${host.base}/v1/mcp`, "tools/call", { name: "ask", arguments: { message: "hi" } });
+    expect(asked.body.result).toMatchObject({ isError: true, structuredContent: { status: "error" } });
+  });
+});
+
+describe("headers", () => {
+  it("decodes the values of the specification", () => {
+    const file = resolve("../shared/vectors/mcp/header-value-encoding-2026-07-28.json");
+    const { vectors } = JSON.parse(readFileSync(file, "utf8")) as { vectors: [string, string][] };
+    for (const [value, header] of vectors) expect(decodeHeaderValue(header)).toBe(value);
+    for (const bad of ["=?base64?SGVsbG8?=", "=?base64?SGVs!!!bG8=?=", "=?base64?/w==?=", "h\u00e9llo"]) {
+      expect(decodeHeaderValue(bad)).toBeUndefined();
+    }
+  });
+
+  it("wants marked arguments as headers, nested ones too, and nothing that is not there", async () => {
+    const route = defineTool({
+      description: "Routes.",
+      inputSchema: z.object({
+        region: z.string().optional().meta({ "x-mcp-header": "Region" }),
+        shard: z.object({ number: z.number().int().meta({ "x-mcp-header": "Shard" }) }).optional(),
+        dry: z.boolean().optional().meta({ "x-mcp-header": "Dry" }),
+        odd: z.string().optional().meta({ "x-mcp-header": "not a token" }),
+      }),
+      execute: () => "routed",
+    });
+    const { base } = await startHost(makeBundle([createTester({ tools: { route } }).parts]));
+    const statusOf = async (args: unknown, headers: Record<string, string>) =>
+      (await stateless(`${base}/v1/mcp/tools`, "tools/call", { name: "route", arguments: args }, headers)).status;
+    expect(await statusOf({}, {})).toBe(200);
+    expect(await statusOf({ region: "Hello, 世界" }, { "mcp-param-region": "=?base64?SGVsbG8sIOS4lueVjA==?=" })).toBe(
+      200,
+    );
+    expect(await statusOf({ region: "eu" }, {})).toBe(400);
+    expect(await statusOf({ region: "eu" }, { "mcp-param-region": "us" })).toBe(400);
+    expect(await statusOf({}, { "mcp-param-region": "us" })).toBe(400);
+    expect(await statusOf({ shard: { number: 42 } }, { "mcp-param-shard": "42.0" })).toBe(200);
+    expect(await statusOf({ shard: { number: 42 } }, { "mcp-param-shard": "43" })).toBe(400);
+    expect(await statusOf({ dry: true }, { "mcp-param-dry": "true" })).toBe(200);
+    expect(await statusOf({ dry: true }, { "mcp-param-dry": "True" })).toBe(400);
+    expect(await statusOf({ odd: "x" }, {})).toBe(200);
+  });
+});
