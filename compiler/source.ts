@@ -173,6 +173,21 @@ export function workspaceOf(root: string): string {
   }
 }
 
+/**
+ * The nearest folder above that holds one of the names and a package.json, relative to `root` (`../..`): what somebody
+ * meant who stands somewhere inside. Nothing is read there.
+ */
+export function folderAbove(root: string, names: readonly string[]): string | undefined {
+  const start = path.resolve(root);
+  for (let dir = path.dirname(start), last = start; dir !== last; last = dir, dir = path.dirname(dir)) {
+    const holds = (name: string) => statSync(path.join(dir, name), { throwIfNoEntry: false })?.isDirectory() === true;
+    if (names.some(holds) && existsSync(path.join(dir, "package.json"))) {
+      return path.relative(start, dir).split(path.sep).join("/");
+    }
+  }
+  return undefined;
+}
+
 /** Joins POSIX paths relative to a root; `joinPath("", "a")` is `a`, and `joinPath("", ".")` is `""`. */
 export function joinPath(...parts: readonly string[]): string {
   const joined = path.posix.join(...parts);

@@ -33,6 +33,8 @@ interface Case {
   readonly about: string;
   /** `surface` (default) runs the three phases that read; the others compile, evaluation included. */
   readonly until?: "surface" | NonNullable<CompileOptions["until"]>;
+  /** Folder below `input/` to compile; default: that itself. */
+  readonly dir?: string;
   /** Packages of `fixtures/extensions/` to stand in the project: place → folder. */
   readonly packages?: Readonly<Record<string, string>>;
   /** Further options of `compile`. */
@@ -49,7 +51,7 @@ describe.each(names)("%s", (name) => {
   it(testCase.about, async () => {
     const golden = path.join(dir, "expected.json");
     const project = layOut(path.join(dir, "input"), testCase);
-    const actual = `${JSON.stringify(await run(project, testCase), null, 2)}\n`;
+    const actual = `${JSON.stringify(await run(path.join(project, testCase.dir ?? ""), testCase), null, 2)}\n`;
     if (process.env.UPDATE === "1") writeFileSync(golden, actual);
     expect(actual).toBe(readFileSync(golden, "utf8"));
   });

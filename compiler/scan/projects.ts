@@ -1,7 +1,7 @@
 import path from "node:path";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
 import { slotOf } from "../slots.js";
-import { joinPath, type ProjectSource } from "../source.js";
+import { folderAbove, joinPath, type ProjectSource } from "../source.js";
 import { checkSlug, slugOf } from "./names.js";
 import { readPackageName } from "./package-json.js";
 
@@ -41,20 +41,27 @@ export function findProjects(source: ProjectSource, packages: boolean): FoundPro
     diagnostics.push(...manifest.diagnostics);
     projects.push({ slug: child.name, name: manifest.value ?? child.name, dir: child.name, base });
   }
-  if (projects.length === 0) {
-    diagnostics.push(
-      diagnostic("noProject", {
-        message: isPackage
-          ? "this is an extension package: it has no agent to build or run"
-          : "found neither bot/ nor agent/ here, nor in a folder directly below",
-        at: startOf(isPackage ? "package.json" : "bot/instructions.md"),
-        help: isPackage
-          ? "mount it in a project; here, `bdk validate` and `bdk info` look at it"
-          : "run `bdk init` to start a project, or point --dir at the folder that holds bot/",
-      }),
-    );
-  }
+  if (projects.length === 0) diagnostics.push(noProject(source, isPackage));
   return { mode: projects.length === 0 ? "single" : "multi", projects, diagnostics };
+}
+
+function noProject(source: ProjectSource, isPackage: boolean): Diagnostic {
+  if (isPackage) {
+    return diagnostic("noProject", {
+      message: "this is an extension package: it has no agent to build or run",
+      at: startOf("package.json"),
+      help: "mount it in a project; here, `bdk validate` and `bdk info` look at it",
+    });
+  }
+  const above = folderAbove(source.root, bases);
+  return diagnostic("noProject", {
+    message: "found neither bot/ nor agent/ here, nor in a folder directly below",
+    at: startOf("bot/instructions.md"),
+    help:
+      above === undefined
+        ? "run `bdk init` to start a project, or point --dir at the folder that holds bot/"
+        : `this folder is inside a project: point --dir at "${path.basename(path.resolve(source.root, above))}", which is ${above} from here`,
+  });
 }
 
 function singleProject(source: ProjectSource, base: FoundProject["base"], diagnostics: Diagnostic[]): FoundProject {
