@@ -208,6 +208,28 @@ const bots: readonly Bot[] = [
     },
   },
   {
+    dir: "gatekeeper",
+    calls: [
+      { agent: "gatekeeper", tool: "last_push", input: { repository: "acme/checkout" }, result: null },
+      {
+        agent: "gatekeeper",
+        tool: "open_pull_requests",
+        input: { owner: "acme", repo: "checkout" },
+        isError: true,
+        result: { message: expect.stringContaining("set GATEKEEPER_GITHUB_TOKEN") },
+      },
+    ],
+    info: {
+      gatekeeper: {
+        channels: [
+          expect.objectContaining({ name: "billing", pack: "webhook" }),
+          expect.objectContaining({ name: "github", pack: "github" }),
+        ],
+        schedules: named("monday"),
+      },
+    },
+  },
+  {
     dir: "reports",
     replies: 2,
     calls: [{ agent: "reports", tool: "week_of", input: { date: "2026-01-15" }, result: { week: 3 } }],
