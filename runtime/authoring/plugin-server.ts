@@ -48,7 +48,9 @@ export function connectPluginServer(
 ): PluginConnection {
   const issues: { readonly path: string; readonly message: string }[] = [];
   const { variables } = mount.plugin;
+  let usesData = false;
   const give = ({ asks, name, default: fallback }: PluginBlank): string | undefined => {
+    if (asks === "data") usesData = true;
     if (asks === "root" || asks === "data") return places[asks];
     if (asks === "unknown") return undefined;
     return (Object.hasOwn(variables, name) ? variables[name] : undefined) ?? fallback;
@@ -82,7 +84,8 @@ export function connectPluginServer(
     ...(env === undefined ? {} : { env: fillAll(env, "env") }),
     ...(cwd === undefined ? {} : { cwd: fill(cwd, "cwd") }),
   };
-  if (issues.length === 0) return connection;
+  const whole = usesData ? { ...connection, dataDir: places.data } : connection;
+  if (issues.length === 0) return whole;
   const reasons = issues.map(({ message }) => message).join("; ");
   throw Object.assign(new Error(`the MCP server "${template.name}" can't be connected to: ${reasons}`), {
     __agentServe: "placeholders" as const,

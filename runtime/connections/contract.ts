@@ -22,6 +22,8 @@ export interface ConnectionSources {
   readonly base: string;
   /** Version of the runtime, told to servers. */
   readonly version: string;
+  /** Makes a folder, and those above it, unless it is there. */
+  readonly makeFolder: (folder: string) => Promise<void>;
   /** `undefined`: no agent of that slug is mounted. */
   readonly peer: (slug: string) => PeerAddress | undefined;
   /** Tokens of connections with `oauth: true`; absent: there are none. */

@@ -21,6 +21,8 @@ export type Way =
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string | undefined;
+      /** Absolute folder that a plugin's server keeps its data in; made before it starts. */
+      readonly dataDir: string | undefined;
     }
   | { readonly is: "peer"; readonly slug: string }
   /** Its definition says nothing that could be opened. */
@@ -91,7 +93,8 @@ function wayOf(own: Readonly<Record<string, unknown>>): Way {
   }
   if (typeof command === "string") {
     const cwd = typeof own.cwd === "string" ? own.cwd : undefined;
-    return { is: "stdio", command, args: textsOf(own.args), env: recordOf(own.env), cwd };
+    const dataDir = typeof own.dataDir === "string" ? own.dataDir : undefined;
+    return { is: "stdio", command, args: textsOf(own.args), env: recordOf(own.env), cwd, dataDir };
   }
   if (typeof agent === "string") return { is: "peer", slug: agent };
   return { is: "broken", reason: "its definition has neither a url nor a command nor an agent" };

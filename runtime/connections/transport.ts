@@ -32,6 +32,7 @@ export async function makeTransport(
     case "stdio": {
       const env = filled.record(way.env);
       filled.check();
+      if (way.dataDir !== undefined) await sources.makeFolder(way.dataDir);
       const onLine = (line: string) => sources.log("info", `connection "${spec.name}": ${line}`);
       const cwd = way.cwd === undefined ? sources.base : isAbsolute(way.cwd) ? way.cwd : join(sources.base, way.cwd);
       const transport = new StdioTransport({ command: way.command, args: way.args, env, cwd, onLine });

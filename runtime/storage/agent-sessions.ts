@@ -1,4 +1,5 @@
 /** The session service of one agent over plain files: what `runtime/host` opens for each mount. */
+import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { type ArtifactScope, createArtifactsApi } from "../artifacts/api.js";
 import { createArtifactKinds } from "../artifacts/kinds.js";
@@ -115,6 +116,9 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     base: options.base ?? process.cwd(),
     version: "0",
     peer: () => undefined,
+    makeFolder: async (folder) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+    },
     ...options.connections,
     clock,
     log,
