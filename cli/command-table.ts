@@ -1,4 +1,5 @@
 import { type CommandSpec, defineCommand } from "./command.js";
+import { mcpCommand } from "./mcp/command.js";
 import { bearerToken, dir, json, model, server, slug, stateRoot, stored, url } from "./options.js";
 
 /** Every command, in the order that help shows. The file of the same name in `commands/` runs it. */
@@ -318,6 +319,7 @@ export const commandTable = {
     examples: [{ command: "bdk logs --follow", summary: "Of the server that runs on this project" }],
     notes: ["A server keeps its last 1000 lines."],
   }),
+  mcp: mcpCommand,
   slack: defineCommand({
     group: "Make",
     summary: "Print the manifest of the Slack app that a channel needs",

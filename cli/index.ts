@@ -27,6 +27,7 @@ const loaders: { readonly [Name in CommandName]: () => Promise<{ readonly run: R
   trajectory: () => import("./commands/trajectory.js"),
   cost: () => import("./commands/cost.js"),
   logs: () => import("./commands/logs.js"),
+  mcp: () => import("./commands/mcp.js"),
   slack: () => import("./commands/slack.js"),
   help: () => import("./commands/help.js"),
   version: () => import("./commands/version.js"),

@@ -167,6 +167,7 @@ export const codes = {
   serverRefused: { code: "BDK8015", severity: "error", title: "The server refused the request" },
   serverCrashed: { code: "BDK8016", severity: "error", title: "The dev server's process ended by itself" },
   codeRefused: { code: "BDK8017", severity: "error", title: "The dev server could not load the new code" },
+  loginFailed: { code: "BDK8018", severity: "error", title: "Nobody was logged in" },
   internalError: { code: "BDK9001", severity: "error", title: "A bug in bdk" },
 } as const satisfies Record<string, Code>;
 
