@@ -89,8 +89,23 @@ function parts(agent: AgentInfo): readonly Part[] {
         each.source,
       ]),
     },
-    { title: "schedules", rows: agent.schedules.map((each) => [each.name, text(each.cron), each.source]) },
-    { title: "reminders", rows: agent.reminders.map((each) => [each.name, each.source]) },
+    {
+      title: "schedules",
+      rows: agent.schedules.map((each) => [
+        each.name,
+        text(each.cron),
+        each.next === undefined ? "" : `next ${each.next.slice(0, 16).replace("T", " ")} UTC`,
+        each.source,
+      ]),
+    },
+    {
+      title: "reminders",
+      rows: agent.reminders.map((each) => [
+        each.name,
+        each.description === undefined ? "" : text(each.description),
+        each.source,
+      ]),
+    },
     { title: "hooks", rows: agent.hooks.map((hook) => [hook.name, hook.events.join(", "), hook.source]) },
     { title: "extensions", rows: agent.extensions.flatMap(mountRows), count: agent.extensions.length },
     {

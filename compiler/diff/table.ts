@@ -131,6 +131,7 @@ export const entryKinds: readonly EntryComparer[] = [
     key: (schedule) => schedule.id,
     fields: {
       ...origin,
+      description: text("description"),
       cron: timing("cron", "risky"),
       form: timing("form", "risky"),
       prompt: text("prompt"),
@@ -146,7 +147,7 @@ export const entryKinds: readonly EntryComparer[] = [
     list: (agent) => agent.reminders,
     covers: ["reminders"],
     key: (reminder) => reminder.id,
-    fields: origin,
+    fields: { ...origin, description: text("description") },
     added: () => "compatible",
     removed: () => ["breaking", "reminders that are already set no longer find their handler"],
     renamed: "breaking",

@@ -11,7 +11,8 @@ const deferrable: Readonly<Record<string, readonly string[]>> = {
   "mcp-connection": ["description", "target"],
   "host-connection": ["description", "target"],
   channel: ["options.*"],
-  schedule: ["cron", "prompt"],
+  schedule: ["description", "cron", "prompt"],
+  reminder: ["description"],
   artifacts: ["kinds.*.description"],
   extension: ["description"],
 };

@@ -61,6 +61,7 @@ export function agentInfo(
     })),
     schedules: agent.schedules.map((schedule) => ({
       name: schedule.name,
+      ...defined({ description: schedule.description }),
       cron: schedule.cron,
       form: schedule.form,
       ...defined({
@@ -69,7 +70,11 @@ export function agentInfo(
       ...defined({ catchUp: schedule.catchUp, overlap: schedule.overlap }),
       ...origin(schedule),
     })),
-    reminders: agent.reminders.map((reminder) => ({ name: reminder.name, ...origin(reminder) })),
+    reminders: agent.reminders.map((reminder) => ({
+      name: reminder.name,
+      ...defined({ description: reminder.description }),
+      ...origin(reminder),
+    })),
     hooks: agent.hooks.map((hook) => ({ name: hook.name, events: hook.events, ...origin(hook) })),
     extensions: agent.extensions.map((extension) => ({
       namespace: extension.namespace,

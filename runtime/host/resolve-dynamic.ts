@@ -42,7 +42,8 @@ export function resolveDynamic(agent: AgentManifest, definitions: Definitions): 
     mcpConnections: agent.mcpConnections.map((entry) => resolveConnection(described(entry), definitions)),
     hostConnections: agent.hostConnections.map((entry) => resolveConnection(described(entry), definitions)),
     extensions: agent.extensions.map(described),
-    schedules: agent.schedules.map((entry) => ({ ...entry, cron: text(entry.cron, entry.id, "cron") })),
+    schedules: agent.schedules.map((entry) => ({ ...described(entry), cron: text(entry.cron, entry.id, "cron") })),
+    reminders: agent.reminders.map(described),
     ...(agent.artifacts && {
       artifacts: {
         ...agent.artifacts,

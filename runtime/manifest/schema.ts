@@ -114,6 +114,7 @@ export const channelEntry = z.object({
 export const scheduleEntry = z.object({
   ...origin,
   name: z.string(),
+  description: maybe(z.string()).optional(),
   cron: maybe(z.string()),
   form: z.enum(["markdown", "run"]),
   prompt: maybe(z.string()).optional(),
@@ -121,7 +122,7 @@ export const scheduleEntry = z.object({
   overlap: z.enum(["skip", "queue"]).optional(),
 });
 
-export const reminderEntry = z.object({ ...origin, name: z.string() });
+export const reminderEntry = z.object({ ...origin, name: z.string(), description: maybe(z.string()).optional() });
 
 export const artifactsEntry = z.object({
   ...origin,

@@ -49,6 +49,26 @@ describe("bdk serve", () => {
     expect((await fetch(`${url}/playground`)).status).toBe(404);
   });
 
+  test("--standby waits for the one that serves, and takes over; Ctrl-C ends the waiting", async () => {
+    const dir = await copyProject("pr-approver");
+    const flags = ["serve", "--dir", dir, "--port", "0", "--model", "offline"];
+    const first = await startBdk([...flags, "--json"]);
+    const { agents } = await first.line(listening);
+    expect(agents).toHaveLength(1);
+    const second = await startBdk([...flags, "--json", "--standby"]);
+    const standing = await second.line((line) => (JSON.parse(line) as { event: string; pid: number; url: string }));
+    expect(standing).toMatchObject({ event: "standby", pid: expect.any(Number) });
+    expect((await fetch(`${standing.url}/pr-approver/v1/ready`)).status).toBe(503);
+    const third = await startBdk([...flags, "--standby"]);
+    expect(await third.line((line) => /standing by\S* for process (\d+)/.exec(line)?.[1])).toBe(String(standing.pid));
+    expect(await third.interrupt()).toBe(0);
+    expect(await first.interrupt()).toBe(0);
+    const url = await second.line((line) => (line.includes('"listening"') ? listening(line)?.url : undefined));
+    expect(url).toBe(standing.url);
+    expect(await callTool(`${url}/pr-approver`, "inspect_pr", { prUrl: pull })).toMatchObject({ draft: false });
+    expect(await second.interrupt()).toBe(0);
+  });
+
   test("--bearer-token keeps strangers out", async () => {
     const server = await startBdk([
       "serve",

@@ -18,14 +18,15 @@ export function describeSchedule(value: unknown): Described {
   if ((data.markdown === undefined) === (data.run === undefined)) {
     return { problems: [...problems, wrongShape("", "a schedule has exactly one of markdown and run")] };
   }
-  const { cron, catchUp, overlap, markdown } = data;
+  const { description, cron, catchUp, overlap, markdown } = data;
   const form = markdown === undefined ? "run" : "markdown";
-  return { problems, facts: present({ cron, form, prompt: markdown, catchUp, overlap }) };
+  return { problems, facts: present({ description, cron, form, prompt: markdown, catchUp, overlap }) };
 }
 
-/** A reminder handler has no facts of its own beyond its name. */
+/** A reminder handler: what it does, for listings. */
 export function describeReminder(value: unknown): Described {
-  return { problems: check(z.looseObject({ run: callable }), value).problems, facts: {} };
+  const { data, problems } = check(z.looseObject({ description: z.optional(z.string()), run: callable }), value);
+  return { problems, facts: present({ description: data?.description }) };
 }
 
 export function describeResult(value: unknown): Described {
