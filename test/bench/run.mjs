@@ -4,6 +4,7 @@ import { build } from "./sections/build.mjs";
 import { dev } from "./sections/dev.mjs";
 import { extensions } from "./sections/extensions.mjs";
 import { load } from "./sections/load.mjs";
+import { mcp } from "./sections/mcp.mjs";
 import { size } from "./sections/size.mjs";
 import { startup } from "./sections/startup.mjs";
 import { tools } from "./sections/tools.mjs";
@@ -11,7 +12,7 @@ import { turns } from "./sections/turns.mjs";
 import { waiting } from "./sections/waiting.mjs";
 import { rows, work } from "./workbench.mjs";
 
-const sections = { build, dev, size, startup, tools, turns, waiting, extensions, load };
+const sections = { build, dev, size, startup, tools, turns, waiting, extensions, load, mcp };
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(sections);
 try {
   for (const name of names) {

@@ -24,8 +24,8 @@ export function row(what, figure, unit, budget, ok) {
 export const round = (value) => (value >= 100 ? Math.round(value) : Number(value.toPrecision(3)));
 const json = { "content-type": "application/json" };
 
-export async function post(url, body) {
-  const response = await fetch(url, { method: "POST", headers: json, body: JSON.stringify(body) });
+export async function post(url, body, headers = {}) {
+  const response = await fetch(url, { method: "POST", headers: { ...json, ...headers }, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
   return response.json();
 }
