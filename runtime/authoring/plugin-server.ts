@@ -26,9 +26,11 @@ export interface PluginServerTemplate {
   readonly cwd?: PluginText;
 }
 
-/** Folders that placeholders may ask for, absolute. */
+/** Folders that placeholders may ask for. */
 export interface PluginPlaces {
+  /** Absolute. */
   readonly root: string;
+  /** A mark that the host replaces: only it knows the state root. */
   readonly data: string;
 }
 

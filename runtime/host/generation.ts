@@ -1,6 +1,7 @@
 import type { AgentBundle } from "../manifest/bundle.js";
 import type { AgentManifest, Dynamic, ModelSetting } from "../manifest/schema.js";
 import { agentInfo, toolDetail, toolListing } from "./info.js";
+import { placePluginData } from "./plugin-data.js";
 import { resolveDynamic } from "./resolve-dynamic.js";
 
 /**
@@ -26,11 +27,13 @@ export interface GenerationOptions {
   readonly model?: ModelSetting;
   /** What to say about a model's parameters, such as one that is ignored. */
   readonly notesOn?: (model: ModelSetting) => readonly string[];
+  /** Absolute folder that an agent keeps its state in. */
+  readonly stateRootOf: (slug: string) => string;
 }
 
 /** Makes the generation of one agent of a bundle. */
 export function createGeneration(bundle: AgentBundle, entry: AgentManifest, options: GenerationOptions): Generation {
-  const definitions = bundle.definitions[entry.slug] ?? {};
+  const definitions = placePluginData(bundle.definitions[entry.slug] ?? {}, options.stateRootOf(entry.slug));
   const resolved = resolveDynamic(entry, definitions);
   const agent = options.model === undefined ? resolved : withModel(resolved, options.model);
   const notes = isKnown(agent.model) ? options.notesOn?.(agent.model) : undefined;

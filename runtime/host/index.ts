@@ -96,6 +96,7 @@ export async function createHostWith(
   checkBundle(bundle, options);
   const stateRoot = resolve(options.stateRoot ?? ".bdk");
   const isMulti = options.mode !== "single";
+  const stateRootOf = (slug: string) => (isMulti ? join(stateRoot, slug) : stateRoot);
   const address = options.host ?? "127.0.0.1";
   const loopbackOnly = address === "localhost" || isLoopbackAddress(address);
   const model = readModelSetting(options.model);
@@ -115,7 +116,7 @@ export async function createHostWith(
   const standby = createStandby({
     ...options,
     ...front,
-    roots: () => bundle.manifest.agents.map(({ slug }) => (isMulti ? join(stateRoot, slug) : stateRoot)),
+    roots: () => bundle.manifest.agents.map(({ slug }) => stateRootOf(slug)),
     address,
     port: options.port ?? 3000,
     health: { version: bundle.manifest.bdk, manifestHash: bundle.manifest.hash },
@@ -125,9 +126,10 @@ export async function createHostWith(
     host: options,
     log,
     notesOn: notesOnModel,
+    stateRootOf,
     ...(model && { model }),
     open: async (slug, generation) => {
-      const root = isMulti ? join(stateRoot, slug) : stateRoot;
+      const root = stateRootOf(slug);
       try {
         const base = resolve(options.base ?? ".");
         const own = { ...connections, logins: openLogins(stateRoot, slug) };

@@ -56,7 +56,7 @@ export default defineTool({
   const told = JSON.parse(answer.content[0].text);
   expect(told).toMatchObject({ zone: "Europe/Paris", token: "token-of-the-pager" });
   expect(told.cwd).toMatch(/plugins\/pager$/);
-  expect(told.args).toEqual([join(bot.work, ".bdk/plugins/pager")]);
+  expect(told.args).toEqual([join(bot.stateRoot, "plugins/pager")]);
   expect(existsSync(told.args[0])).toBe(true);
   const { sessionId } = await startSession(url, {
     message: '/mcp_call_tool {"connection":"pager__duty","tool":"tell"}',

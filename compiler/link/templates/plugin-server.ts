@@ -13,12 +13,11 @@ export function pluginServerModule(
   const needsRoot = /"asks":"root"/.test(template);
   const root = needsRoot ? `__bdk.meta(${JSON.stringify(`${plugin.path}/plugin`)}).dirname` : '""';
   return {
-    text: `import { resolve } from "node:path";
-import { connectPluginServer } from "@cursor/bdk/plugin-server";
+    text: `import { connectPluginServer } from "@cursor/bdk/plugin-server";
 import * as mount from ${JSON.stringify(`./${mount.file}`)};
 export default connectPluginServer(${template}, mount.default, {
   root: ${root},
-  data: resolve(".bdk/plugins", ${JSON.stringify(mount.namespace)}),
+  data: ${JSON.stringify(`bdk-plugin-data:${mount.namespace}`)},
 });
 `,
     ...(needsRoot ? { keeps: plugin.path } : {}),
