@@ -78,7 +78,7 @@ export interface AgentSessions extends SessionService {
 const closeGraceMs = 10_000;
 
 const systemClock: Clock = {
-  now: Date.now,
+  now: () => Date.now(),
   after(ms, callback) {
     const timer = setTimeout(callback, ms).unref();
     return () => clearTimeout(timer);
