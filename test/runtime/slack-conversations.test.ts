@@ -110,13 +110,17 @@ test("a handler that throws is logged, and holds up nothing", async () => {
     reply: quiet,
     onAppMention(ctx, said) {
       if (said.body === "bad") throw new Error("handler is broken");
+      if (said.body === "odd") return { title: "no owner" } as never;
       return { auth: defaultSlackAuth(said, ctx) };
     },
   });
   await sendEvent(host.events, envelope(mention("bad")));
+  await sendEvent(host.events, envelope(mention("odd")));
   await sendEvent(host.events, envelope(mention("good")));
   await posted(host, 1);
-  expect(host.lines.some(({ message: line }) => line.includes("handler is broken"))).toBe(true);
+  for (const told of ["handler is broken", "must return null or { auth: { kind, id }"]) {
+    expect(host.lines.some(({ message: line }) => line.includes(told))).toBe(true);
+  }
 });
 
 test("what is said while a turn runs waits for it: one more turn at most, and nothing interrupted", async () => {
@@ -176,13 +180,25 @@ test("channel posts are heard where allowed, by id or name, at top level, bots t
   ).toEqual(["C0ALERT", "C0OTHER"]);
 });
 
-test("without handlers bots are not answered, and posts only where engagement says", async () => {
-  const host = await startSlackHost({ reply: quiet });
+test("without handlers: people are answered, bots only at the top of a channel that is heard, by name with # or without", async () => {
+  const host = await startSlackHost({
+    reply: quiet,
+    engagement: { channelPosts: { allow: ["alerts"], posts: "all" } },
+  });
+  host.slack.answer("conversations.info", ({ channel }) => ({
+    ok: true,
+    channel: { id: channel, name: channel === "C0ALERT" ? "alerts" : "random" },
+  }));
   await sendEvent(host.events, envelope(mention("beep", { bot_id: "B9" })));
   await sendEvent(host.events, envelope(message("a post")));
-  await sendEvent(host.events, envelope(mention("a person")));
+  const alerts = { channel: "C0ALERT", bot_id: "B9" };
+  await sendEvent(host.events, envelope(message("an answer", { ...alerts, ts: "2.000001", thread_ts: "1.000001" })));
+  await sendEvent(host.events, envelope(message("an alert", { ...alerts, ts: "3.000001" })));
   await posted(host, 1);
-  expect(await sessionsOf(host)).toHaveLength(1);
+  await sendEvent(host.events, envelope(mention("a person")));
+  await posted(host, 2);
+  const keys = (await sessionsOf(host)).map(({ continuationToken }) => continuationToken);
+  expect(keys).toEqual(["slack:C0ALERT:3.000001", "slack:C0OPS:1700000000.000001"]);
 });
 
 test("a conversation opened with the app gets its suggested prompts", async () => {

@@ -151,6 +151,11 @@ test("without a signing secret only this machine is heard, and not through a pro
   await expect.poll(() => host.slack.of("chat.postMessage").length).toBe(1);
 });
 
+test("a server that others can reach does not start without a signing secret", async () => {
+  const env = { SLACK_SIGNING_SECRET: "" };
+  await expect(startSlackHost({}, {}, { env, host: "0.0.0.0", dev: false })).rejects.toThrow("SLACK_SIGNING_SECRET");
+});
+
 test("a body of more than the host's limit is taken up to 25 MB", async () => {
   const host = await startSlackHost({}, {}, { bodyLimit: 1_024 });
   const big = envelope(mention(`count these: ${"x".repeat(100_000)}`));

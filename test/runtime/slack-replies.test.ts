@@ -273,6 +273,30 @@ test("denied: the call does not run; decided over HTTP: the question is settled 
   expect(ran).toEqual([]);
 });
 
+test("the bot was updated while a call waited: the question is put once more before an approval counts", async () => {
+  const ran: unknown[] = [];
+  const pay = { description: "Pays.", needsApproval: true, execute: () => ran.push(1) };
+  const parts = scripted([[{ call: "pay" }], [{ text: "Paid." }]], { tools: { pay } as never });
+  const options: SlackChannelOptions = { reply: { status: false } };
+  const first = await startSlackHost(options, parts);
+  await sendEvent(first.events, envelope(mention("pay")));
+  await posted(first, 1);
+  const { slack, stateRoot } = first;
+  await first.close();
+  const host = await startSlackHost(options, parts, { slack, stateRoot, hash: "sha256:two" });
+  const question = slack.posted[0];
+  const blocks = question?.blocks as { elements?: { value: string }[] }[];
+  const press = { value: blocks[1]?.elements?.[0]?.value ?? "", ts: String(question?.ts) };
+  await pressButton(host.events, { ...press, actionId: "bdk:approve" });
+  await expect.poll(() => slack.of("chat.update").length, { timeout: 5_000 }).toBe(1);
+  expect(JSON.stringify(slack.of("chat.update")[0]?.args.blocks)).toContain("Approve anyway");
+  expect(ran).toEqual([]);
+  await pressButton(host.events, { ...press, actionId: "bdk:approve-changed" });
+  await posted(host, 2);
+  expect(ran).toEqual([1]);
+  expect(slack.of("chat.update").at(-1)?.args.text).toBe("Approved: pay");
+});
+
 test("stop: said alone, with the mention or without, it ends the turn and what waits behind it", async () => {
   const host = await startSlackHost({ reply: { status: false } }, scripted([[{ delay: 60_000 }, { text: "never" }]]));
   await sendEvent(host.events, envelope(mention("work")));

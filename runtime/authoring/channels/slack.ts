@@ -44,8 +44,8 @@ export type SlackMessageHandler = (
 ) => SlackDispatch | null | Promise<SlackDispatch | null>;
 
 /**
- * Options of `slackChannel`. A handler that is left out answers everyone but bots, as their own; channel posts are heard
- * only where `engagement.channelPosts` says.
+ * Options of `slackChannel`. A handler that is left out answers people, as themselves, and of bots only what they post at
+ * the top of a channel; channel posts are heard only where `engagement.channelPosts` says.
  */
 export interface SlackChannelOptions {
   /** `TRIAGE` reads `TRIAGE_SLACK_BOT_TOKEN` and so on; default without a prefix. */

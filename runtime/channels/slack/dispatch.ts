@@ -16,6 +16,7 @@ import { composeMessage, conversationOf, formatKey, isStop } from "./conversatio
 import { createBatches } from "./debounce.js";
 import { createEngagement } from "./engagement.js";
 import type { MessageKind, SlackEvent } from "./event.js";
+import { fields, text } from "./fields.js";
 import { splitMessage, toMrkdwn } from "./mrkdwn.js";
 
 export interface Dispatcher {
@@ -44,7 +45,7 @@ export function createDispatcher(
   const handlers: Readonly<Record<MessageKind, SlackMessageHandler>> = {
     mention: options.onAppMention ?? answerPeople,
     direct: options.onDirectMessage ?? answerPeople,
-    post: options.onChannelPost ?? answerPeople,
+    post: options.onChannelPost ?? answerPosts,
   };
   const isEngaged = createEngagement(options, client, host.log);
   const batches = createBatches<Taken>(options.engagement?.channelPosts?.debounceMs ?? 0, (_key, taken) =>
@@ -72,9 +73,9 @@ export function createDispatcher(
     else if (kind !== "post") await say(conversation, "There is nothing to stop.");
   }
 
-  async function say({ channelId, threadTs }: SlackConversation, text: string): Promise<void> {
+  async function say({ channelId, threadTs }: SlackConversation, markdown: string): Promise<void> {
     try {
-      for (const part of splitMessage(toMrkdwn(text))) {
+      for (const part of splitMessage(toMrkdwn(markdown))) {
         const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
         await client().chat.postMessage({ channel: channelId, text: part, ...thread });
       }
@@ -94,11 +95,11 @@ export function createDispatcher(
       thread: {
         channelId: message.channelId,
         ts: message.threadTs ?? message.ts,
-        post: (text) => say({ channelId: message.channelId, threadTs: message.threadTs ?? message.ts }, text),
+        post: (markdown) => say({ channelId: message.channelId, threadTs: message.threadTs ?? message.ts }, markdown),
       },
     };
-    const dispatch = await handlers[kind](ctx, message);
-    if (dispatch === null || dispatch === undefined) return;
+    const dispatch = readDispatch(await handlers[kind](ctx, message), kind);
+    if (dispatch === undefined) return;
     const taken = { id, message, dispatch };
     if (kind !== "post") return send(kind, [taken]);
     // What an earlier process had waiting stays among itself: it may have been sent.
@@ -142,3 +143,23 @@ export function createDispatcher(
 /** Who has no handler is answered, as far as it is a person: two bots would never stop talking. */
 const answerPeople: SlackMessageHandler = (ctx, message) =>
   message.author?.isBot === true ? null : { auth: defaultSlackAuth(message, ctx) };
+
+/** Alerts are posted by bots. In a thread they would be answering us. */
+const answerPosts: SlackMessageHandler = (ctx, message) =>
+  message.author?.isBot === true && message.threadTs !== undefined ? null : { auth: defaultSlackAuth(message, ctx) };
+
+/** What the project's handler answered; nobody has checked it before. */
+function readDispatch(answer: unknown, kind: MessageKind): SlackDispatch | undefined {
+  if (answer === null || answer === undefined) return undefined;
+  const { auth, title, context } = fields(answer);
+  const { kind: authKind, id } = fields(auth);
+  const isRight =
+    text(authKind) !== undefined &&
+    text(id) !== undefined &&
+    (title === undefined || typeof title === "string") &&
+    (context === undefined || (Array.isArray(context) && context.every((line) => typeof line === "string")));
+  if (isRight) return answer as SlackDispatch;
+  throw new TypeError(
+    `the handler for a ${kind} must return null or { auth: { kind, id }, title?, context?: string[] }`,
+  );
+}

@@ -14,8 +14,8 @@ export function createEngagement(options: SlackChannelOptions, client: () => Web
   const { channelPosts } = options.engagement ?? {};
   if (channelPosts === undefined) return () => Promise.resolve(false);
   const { posts = "top-level" } = channelPosts;
-  const ids = new Set(channelPosts.allow.filter((each) => !each.startsWith("#")));
-  const names = new Set(channelPosts.allow.filter((each) => each.startsWith("#")).map((each) => each.slice(1)));
+  const ids = new Set(channelPosts.allow.filter(isId));
+  const names = new Set(channelPosts.allow.filter((each) => !isId(each)).map((each) => each.replace(/^#/, "")));
   const known = new Map<string, { readonly name: string | undefined; readonly at: number }>();
 
   async function nameOf(channel: string): Promise<string | undefined> {
@@ -38,4 +38,9 @@ export function createEngagement(options: SlackChannelOptions, client: () => Web
     const name = await nameOf(channelId);
     return name !== undefined && names.has(name);
   };
+}
+
+/** Names of channels are lower case. */
+function isId(channel: string): boolean {
+  return /^[CG][A-Z0-9]+$/.test(channel);
 }

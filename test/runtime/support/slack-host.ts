@@ -48,9 +48,11 @@ export async function startSlackHost(
     readonly env?: Readonly<Record<string, string>>;
     /** The channel itself, where something else has to name it. */
     readonly definition?: unknown;
+    /** Of the code; another one is an update of the bot. */
+    readonly hash?: string;
   } = {},
 ): Promise<SlackHost> {
-  const { slack = await startFakeSlack(), env = {}, definition, ...hostOptions } = host;
+  const { slack = await startFakeSlack(), env = {}, definition, hash = "sha256:one", ...hostOptions } = host;
   const variables = {
     SLACK_API_URL: slack.url,
     SLACK_BOT_TOKEN: "xoxb-test-token",
@@ -58,6 +60,9 @@ export async function startSlackHost(
     ...env,
   };
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
-  const started = await startHost(makeBundle([slackParts(options, parts, definition)]), { dev: true, ...hostOptions });
+  const started = await startHost(makeBundle([slackParts(options, parts, definition)], { hash }), {
+    dev: true,
+    ...hostOptions,
+  });
   return Object.assign(started, { slack, events: `${started.base}/v1/channels/slack/events` });
 }
