@@ -1,4 +1,5 @@
 import { type CommandSpec, defineCommand } from "./command.js";
+import { githubCommand } from "./github/command.js";
 import { mcpCommand } from "./mcp/command.js";
 import { bearerToken, dir, json, model, server, slug, stateRoot, stored, url } from "./options.js";
 
@@ -344,6 +345,7 @@ export const commandTable = {
     ],
     notes: ["The manifest is on stdout; what to do with it, and which variables to set, on stderr."],
   }),
+  github: githubCommand,
   help: defineCommand({
     group: "Help",
     summary: "Show help of bdk or of one command",

@@ -28,6 +28,7 @@ const loaders: { readonly [Name in CommandName]: () => Promise<{ readonly run: R
   cost: () => import("./commands/cost.js"),
   logs: () => import("./commands/logs.js"),
   mcp: () => import("./commands/mcp.js"),
+  github: () => import("./commands/github.js"),
   slack: () => import("./commands/slack.js"),
   help: () => import("./commands/help.js"),
   version: () => import("./commands/version.js"),

@@ -19,6 +19,7 @@ export interface AgentClient {
   /** What is recorded so far. */
   events(sessionId: string): Promise<readonly SessionEvent[]>;
   cost(sessionId: string): Promise<SessionCost>;
+  info(): Promise<{ readonly agents: readonly Readonly<Record<string, unknown>>[] }>;
   logs(after: number): Promise<{ readonly lines: readonly LogLine[]; readonly next: number }>;
 }
 
@@ -93,6 +94,7 @@ export function createAgentClient(url: string, bearerToken: string | undefined):
       };
       return cost;
     },
+    info: async () => (await get("/v1/info")) as Awaited<ReturnType<AgentClient["info"]>>,
     logs: async (after) => (await get(`/v1/logs?after=${after}`)) as Awaited<ReturnType<AgentClient["logs"]>>,
     createSession: async (body) =>
       (await post("/v1/session", body)) as Awaited<ReturnType<AgentClient["createSession"]>>,

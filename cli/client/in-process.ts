@@ -8,6 +8,8 @@ export interface InProcessOptions {
   readonly model: string | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
+  /** The caller sees the sessions of every principal. */
+  readonly dev?: boolean;
 }
 
 /** Serves the project from this process for one request: loopback, any free port, nothing that fires by itself. */
@@ -21,6 +23,7 @@ export function startInProcess(root: string, options: InProcessOptions, terminal
       playground: false,
       docs: false,
       schedules: false,
+      ...(options.dev === true && { dev: true }),
       log: options.quiet ? onlyProblems(createStderrWriter()) : createStderrWriter(),
       ...(options.model === undefined ? {} : { model: options.model }),
     },

@@ -15,6 +15,8 @@ export interface TargetOptions {
   readonly json: boolean;
   /** Only warnings and errors of the log. */
   readonly quiet?: boolean;
+  /** A server started in this process shows its caller the sessions of every principal, such as those of channels. */
+  readonly dev?: boolean;
 }
 
 /** The agent to talk to, and what to end afterwards. */
@@ -46,7 +48,7 @@ export async function openTarget(options: TargetOptions, terminal: Terminal): Pr
   const { startInProcess } = await import("./in-process.js");
   const server = await startInProcess(
     root,
-    { stateRoot, model: options.model, json: options.json, quiet: options.quiet === true },
+    { stateRoot, model: options.model, json: options.json, quiet: options.quiet === true, dev: options.dev === true },
     terminal,
   );
   try {
