@@ -108,6 +108,7 @@ export const entryKinds: readonly EntryComparer[] = [
       auth,
       routes,
       pack: timing("channel pack", "risky"),
+      options: timing("options of the channel pack", "risky"),
       events: names({
         noun: "event",
         added: "compatible",
@@ -224,7 +225,27 @@ function connection(list: "mcpConnections" | "hostConnections"): EntryKind<Conne
     list: (agent) => agent[list],
     covers: [list],
     key: (entry) => entry.id,
-    fields: { ...origin, description: text("description"), transport, target, advertiseTools: advertised },
+    fields: {
+      ...origin,
+      description: text("description"),
+      transport,
+      target,
+      advertiseTools: advertised,
+      readTools: names({
+        noun: "tool",
+        added: "risky",
+        gained: "now counts as reading, and runs in dry runs",
+        removed: "compatible",
+        lost: "no longer counts as reading",
+      }),
+      variables: names({
+        noun: "variable",
+        added: "risky",
+        gained: "is now needed",
+        removed: "compatible",
+        lost: "is no longer needed",
+      }),
+    },
     added: (entry): Verdict => [
       entry.transport === "peer" ? "compatible" : "risky",
       `${entry.transport} to ${where(entry)}`,
