@@ -1,4 +1,5 @@
 /** The package that `bdk init --extension` writes: one of each of the usual contributions, and everything in it works. */
+import { engines, packageText, tsconfigText, typeDependencies, zodRange } from "./package-files.js";
 
 export interface ExtensionValues {
   /** npm package name, with its scope. */
@@ -13,7 +14,7 @@ export interface ExtensionValues {
 export function extensionFiles(values: ExtensionValues): ReadonlyMap<string, string> {
   return new Map([
     ["package.json", packageJson(values)],
-    ["tsconfig.json", tsconfig],
+    ["tsconfig.json", tsconfigText(["**/*.ts"])],
     [".gitignore", "node_modules/\n*.tgz\n"],
     ["README.md", readme(values)],
     ["extension.ts", extension],
@@ -36,34 +37,16 @@ function packageJson({ name, dependency, version }: ExtensionValues): string {
     // The contract between extensions and bdk that it is written for.
     bdk: { extension: 1 },
     scripts: { validate: "bdk validate --types", check: "tsc --noEmit", prepack: "bdk validate" },
-    peerDependencies: { "@cursor/bdk": `>=${version}`, zod: "^4.1.0" },
+    peerDependencies: { "@cursor/bdk": `>=${version}`, zod: zodRange },
     devDependencies: {
       "@cursor/bdk": dependency,
-      "@types/node": "^20.19.0",
-      typescript: ">=5.9 <8",
-      zod: "^4.1.0",
+      ...typeDependencies,
+      zod: zodRange,
     },
-    engines: { node: ">=20.19" },
+    engines,
   };
-  return `${JSON.stringify(value, null, 2)}\n`;
+  return packageText(value);
 }
-
-const tsconfig = `{
-  "compilerOptions": {
-    "target": "ES2022",
-    "lib": ["ES2023"],
-    "module": "ESNext",
-    "moduleResolution": "Bundler",
-    "strict": true,
-    "noEmit": true,
-    "skipLibCheck": true,
-    "isolatedModules": true,
-    "verbatimModuleSyntax": true,
-    "types": ["node"]
-  },
-  "include": ["**/*.ts"]
-}
-`;
 
 function readme({ name }: ExtensionValues): string {
   return `# ${name}

@@ -1,4 +1,5 @@
 /** The project that `bdk init` writes: small, and everything in it runs. */
+import { engines, packageText, tsconfigText, typeDependencies, zodRange } from "./package-files.js";
 
 /** What the files depend on. */
 export interface TemplateValues {
@@ -13,7 +14,7 @@ export interface TemplateValues {
 export function projectFiles(values: TemplateValues): ReadonlyMap<string, string> {
   return new Map([
     ["package.json", packageJson(values)],
-    ["tsconfig.json", tsconfig],
+    ["tsconfig.json", tsconfigText(["bot/**/*.ts", "evals/**/*.ts"])],
     [".gitignore", gitignore],
     ["README.md", readme(values)],
     ["bot/agent.ts", agent(values)],
@@ -41,29 +42,12 @@ function packageJson({ name, dependency }: TemplateValues): string {
       start: "node dist/server.mjs",
       check: "tsc --noEmit",
     },
-    dependencies: { "@cursor/bdk": dependency, zod: "^4.1.0" },
-    devDependencies: { "@types/node": "^20.19.0", typescript: ">=5.9 <8" },
-    engines: { node: ">=20.19" },
+    dependencies: { "@cursor/bdk": dependency, zod: zodRange },
+    devDependencies: typeDependencies,
+    engines,
   };
-  return `${JSON.stringify(value, null, 2)}\n`;
+  return packageText(value);
 }
-
-const tsconfig = `{
-  "compilerOptions": {
-    "target": "ES2022",
-    "lib": ["ES2023"],
-    "module": "ESNext",
-    "moduleResolution": "Bundler",
-    "strict": true,
-    "noEmit": true,
-    "skipLibCheck": true,
-    "isolatedModules": true,
-    "verbatimModuleSyntax": true,
-    "types": ["node"]
-  },
-  "include": ["bot/**/*.ts", "evals/**/*.ts"]
-}
-`;
 
 const gitignore = `node_modules/
 dist/
