@@ -17,6 +17,8 @@ const retryMs = { first: 1_000, most: 60_000 };
 export function createReminders(sources: ReminderSources): Reminders {
   const { store, clock, log, signal, fail } = sources;
   const armed = new Map<string, StoredReminder>();
+  /** When each is due, in milliseconds: there may be thousands, and every change looks at all of them. */
+  const times = new Map<string, number>();
   /** Anonymous handlers, by reminder: these reminders are on no disk. */
   const anonymous = new Map<string, ReminderHandler>();
   /** What is being fired, by reminder. */
@@ -26,16 +28,24 @@ export function createReminders(sources: ReminderSources): Reminders {
   const orphans = new Set<string>();
   let isStarted = false;
   let disarm = (): void => undefined;
+  /** When the timer wakes, in milliseconds. */
+  let wakesAt = Number.POSITIVE_INFINITY;
 
-  for (const reminder of store.all()) armed.set(reminder.id, reminder);
+  function set(reminder: StoredReminder): void {
+    armed.set(reminder.id, reminder);
+    times.set(reminder.id, reminder.firing === undefined ? Date.parse(reminder.nextAt) : 0);
+  }
+
+  for (const reminder of store.all()) set(reminder);
 
   async function keep(reminder: StoredReminder): Promise<void> {
-    armed.set(reminder.id, reminder);
+    set(reminder);
     if (!anonymous.has(reminder.id)) await store.put(reminder);
   }
 
   async function drop(id: string): Promise<boolean> {
     if (!armed.delete(id)) return false;
+    times.delete(id);
     failed.delete(id);
     orphans.delete(id);
     if (!anonymous.delete(id)) await store.remove(id);
@@ -49,28 +59,30 @@ export function createReminders(sources: ReminderSources): Reminders {
   }
 
   /** When a reminder wants to be fired, in milliseconds; `undefined` while there is nothing to wait for. */
-  function dueOf({ id, nextAt, firing: begun }: StoredReminder): number | undefined {
-    if (orphans.has(id)) return undefined;
-    const due = begun === undefined ? Date.parse(nextAt) : 0;
+  function dueOf(id: string): number | undefined {
+    const due = times.get(id);
+    if (due === undefined || orphans.has(id)) return undefined;
     return Math.max(due, failed.get(id)?.until ?? 0);
   }
 
   function arm(): void {
     disarm();
+    wakesAt = Number.POSITIVE_INFINITY;
     if (!isStarted || signal.aborted) return;
     let first = Number.POSITIVE_INFINITY;
-    for (const reminder of armed.values()) {
-      if (!going.has(reminder.id)) first = Math.min(first, dueOf(reminder) ?? first);
-    }
+    for (const id of times.keys()) if (!going.has(id)) first = Math.min(first, dueOf(id) ?? first);
     if (first === Number.POSITIVE_INFINITY) return;
-    disarm = clock.after(Math.min(longestSleepMs, Math.max(0, first - clock.now())), wake);
+    const now = clock.now();
+    wakesAt = Math.min(Math.max(first, now), now + longestSleepMs);
+    disarm = clock.after(wakesAt - now, wake);
   }
 
   function wake(): void {
     const now = clock.now();
-    for (const reminder of [...armed.values()]) {
-      const due = dueOf(reminder);
-      if (due !== undefined && due <= now && !going.has(reminder.id)) fire(reminder);
+    const due = [...times.keys()].filter((id) => !going.has(id) && (dueOf(id) ?? Number.POSITIVE_INFINITY) <= now);
+    for (const id of due) {
+      const reminder = armed.get(id);
+      if (reminder !== undefined) fire(reminder);
     }
     arm();
   }
@@ -126,9 +138,11 @@ export function createReminders(sources: ReminderSources): Reminders {
         await keep(reminder);
       } catch (error) {
         armed.delete(reminder.id);
+        times.delete(reminder.id);
+        anonymous.delete(reminder.id);
         throw error;
       }
-      arm();
+      if ((times.get(reminder.id) ?? wakesAt) < wakesAt) arm();
       return infoOf(reminder);
     },
 
@@ -141,11 +155,7 @@ export function createReminders(sources: ReminderSources): Reminders {
 
     has: (id) => armed.has(id),
 
-    async cancel(id) {
-      const isGone = await drop(id);
-      arm();
-      return isGone;
-    },
+    cancel: drop,
 
     async dispatch(id): Promise<DispatchedReminder> {
       // One at a time: the clock may be at it.

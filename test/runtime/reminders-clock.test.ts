@@ -1,5 +1,5 @@
 /** Reminders by a clock that the test moves: when they fire. */
-import { appendFileSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { defineReminder, type ReminderRunArgs } from "../../runtime/authoring/reminders.js";
@@ -153,6 +153,29 @@ test("a handler that is not there waits until the code has it; a slow one never 
   await expect.poll(() => runs).toBe(2);
   releases[1]?.();
   await back.sessions.close();
+});
+
+test("a conversation that can't be read is tried again, less and less often, and is told once", async () => {
+  const first = await open("2026-03-02T09:00:00Z");
+  const sessionId = await converse(first);
+  await first.api.create({ ...target, delay: "1h", prompt: "Now." });
+  await first.sessions.close();
+  const file = join(first.root, "state/sessions", sessionId, "session.json");
+  const text = readFileSync(file, "utf8");
+  writeFileSync(file, "{ damaged\n");
+
+  const second = await open("2026-03-02T10:00:30Z", { root: first.root });
+  const tries = () => second.lines.filter((line) => line.includes("is tried again")).length;
+  await expect.poll(tries).toBe(1);
+  second.clock.moveTo("2026-03-02T10:00:31Z");
+  await expect.poll(tries).toBe(2);
+  second.clock.moveTo("2026-03-02T10:00:32Z");
+  expect(tries()).toBe(2);
+  writeFileSync(file, text);
+  second.clock.moveTo("2026-03-02T10:00:34Z");
+  await expect.poll(() => heard(second, sessionId)).toEqual(["Now."]);
+  await expect.poll(() => second.api.list()).toEqual([]);
+  await second.sessions.close();
 });
 
 test("a conversation that is over takes its reminders with it", async () => {

@@ -124,11 +124,23 @@ export default defineReminder({
 test("the emitted bundle has them when code uses them, and fires them by a real clock", async () => {
   const emitted = await emitProject({
     "bot/tools/later.ts": `import { defineTool } from "@cursor/bdk/tools";
+import again from "../reminders/again.js";
 
 export default defineTool({
   description: "Comes back later.",
   async execute(_input, { host: { reminders } }) {
-    return { id: (await reminders.create({ purpose: "p", delay: "1s", prompt: "Wake." })).id };
+    const { handler } = await reminders.create({ purpose: "p", delay: 1000, handler: again, args: { word: "more" } });
+    return { handler };
+  },
+});
+`,
+    "bot/reminders/again.ts": `import { defineReminder } from "@cursor/bdk/reminders";
+
+export default defineReminder({
+  async run({ args, followup, host, session }) {
+    await followup({ message: \`Once \${String(args.word)}.\` });
+    await host.reminders.create({ purpose: "p", delay: "1s", prompt: \`Wake \${session.channelId}.\` });
+    return { action: "delivered" };
   },
 });
 `,
@@ -136,10 +148,11 @@ export default defineTool({
   const server = startTimed(emitted, undefined);
   const url = await server.listening;
   const { sessionId } = await startSession(url, { message: "/later" });
-  await followUntil(url, sessionId, nth("session.waiting", 2));
-  expect(await messages(url, sessionId)).toEqual(["/later", "Wake."]);
+  await followUntil(url, sessionId, nth("session.waiting", 3));
+  expect(await messages(url, sessionId)).toEqual(["/later", "Once more.", "Wake http."]);
   await server.end("SIGKILL");
 
+  emitted.remove("bot/reminders/again.ts");
   await emitted.build({
     "bot/tools/later.ts":
       'import { defineTool } from "@cursor/bdk/tools";\n\nexport default defineTool({ description: "Nothing.", execute: () => 1 });\n',
