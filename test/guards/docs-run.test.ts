@@ -56,6 +56,10 @@ describe("curl calls of the pages", () => {
     const response = await fetch(server.url + path, init);
     const body = (await response.json()) as Record<string, unknown>;
     expect(response.status).toBe(200);
+    if (path.includes("/v1/mcp")) {
+      expect(body).toMatchObject({ result: { structuredContent: { status: "finished" } } });
+      return;
+    }
     expect(body.ok).toBe(true);
     if (path.endsWith("/v1/session")) {
       expect(body).toMatchObject({ sessionId: expect.stringMatching(/^ses_/), continuationToken: expect.any(String) });
