@@ -29,6 +29,11 @@ export interface CodeLoader {
   keepIn(stateRoot: string): void;
   /** Writes at once what is not written yet; for a process that is about to end. */
   flush(): void;
+  /**
+   * `import()`. Texts can't do it themselves: one that comes from a code cache has forgotten where it belongs (V8 keeps no
+   * host-defined options). The loader is a part of `server.mjs` itself.
+   */
+  importModule(url: string): Promise<unknown>;
 }
 
 /** Once listening, this long until caches are written, in milliseconds: the first requests are part of what is kept. */
@@ -85,6 +90,7 @@ export function createCodeLoader(url: string): CodeLoader {
       if (fresh.size > 0) schedule();
     },
     flush,
+    importModule: (url) => import(url),
   };
 }
 

@@ -27,8 +27,7 @@ export interface Front {
 /** @throws StartupError when a certificate can't be used, or the limits were not linked. */
 export async function openFront(options: HostOptions, sections: Sections): Promise<Front> {
   const { tlsCert, tlsKey, rateLimit } = options;
-  const serverFactory =
-    tlsCert === undefined || tlsKey === undefined ? undefined : await createTlsFactory(tlsCert, tlsKey);
+  const serverFactory = tlsCert === undefined || tlsKey === undefined ? undefined : createTlsFactory(tlsCert, tlsKey);
   const limits =
     rateLimit === undefined ? undefined : await openMeter(rateLimit, options.trustProxy === true, sections);
   let inside: Server | undefined;

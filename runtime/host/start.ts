@@ -34,6 +34,7 @@ export function start({ url, manifest, files, project, imports, sections, code }
       locate: (key) => join(folder, "assets", key),
       resolveFrom: () => server,
       imports,
+      importModule: code.importModule,
     });
   return boot({ manifest, files, sections, folder, load, code });
 }

@@ -14,10 +14,12 @@ const keepAliveTimeoutMs = 72_000;
  *
  * @throws StartupError when a file can't be read, or the two don't belong together.
  */
-export async function createTlsFactory(certFile: string, keyFile: string): Promise<ServerFactory> {
+export function createTlsFactory(certFile: string, keyFile: string): ServerFactory {
   const cert = readPem("--tls-cert", certFile);
   const key = readPem("--tls-key", keyFile);
-  const [{ createServer }, { createSecureContext }] = await Promise.all([import("node:https"), import("node:tls")]);
+  // Not imported: nothing but HTTPS needs them, and a dynamic import is not to be had in linked code.
+  const { createServer } = process.getBuiltinModule("node:https");
+  const { createSecureContext } = process.getBuiltinModule("node:tls");
   try {
     createSecureContext({ cert, key });
   } catch (error) {

@@ -55,6 +55,8 @@ export interface ProjectSurroundings {
   readonly resolveFrom: (specifier: string) => string;
   /** Specifiers that have to be imported before the text runs. */
   readonly imports: readonly string[];
+  /** `import()` of a URL, for code that can't do it itself. */
+  readonly importModule?: (url: string) => Promise<unknown>;
 }
 
 /**
@@ -66,13 +68,13 @@ export async function runProject(
   surroundings: ProjectSurroundings,
   extra: Readonly<Record<string, unknown>> = {},
 ): Promise<Definitions> {
-  const { resolveFrom } = surroundings;
+  const { resolveFrom, importModule = (url: string): Promise<unknown> => import(url) } = surroundings;
   const requireFrom = (specifier: string) => createRequire(pathToFileURL(resolveFrom(specifier)));
   const imported = new Map<string, unknown>();
   for (const specifier of surroundings.imports) {
     // Resolved here, since an import by name would start at the runtime's own file.
     const file = requireFrom(specifier).resolve(specifier);
-    imported.set(specifier, await import(pathToFileURL(file).href));
+    imported.set(specifier, await importModule(pathToFileURL(file).href));
   }
   const place = (key: string): ModulePlace => {
     const filename = surroundings.locate(key);
