@@ -190,6 +190,11 @@ browserTest(
       .waitFor();
 
     await page.getByRole("tab", { name: "Agent" }).click();
+    const mcp = page.getByRole("region", { name: "MCP endpoints" });
+    await mcp.getByText(`${url}/v1/mcp`, { exact: true }).waitFor();
+    await mcp.getByText(`${url}/v1/mcp/tools`, { exact: true }).waitFor();
+    const next = await page.locator("details", { hasText: "count" }).locator("time").getAttribute("datetime");
+    expect(next).toMatch(/T09:00:00\.000Z$/);
     const tryIt = async (entry: string, index = 0) => {
       const details = page.locator(".entry", { has: page.locator("summary code", { hasText: entry }) });
       if ((await details.getAttribute("open")) === null) await details.locator("summary").click();

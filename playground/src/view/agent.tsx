@@ -3,6 +3,8 @@ import type { AgentInfo, Named } from "../api.js";
 import { type Endpoint, routesOf, toolEndpoint } from "../endpoints.js";
 import { show } from "../events.js";
 import { DevDispatch } from "./dev.js";
+import { McpEndpoints } from "./mcp.js";
+import { NextRun } from "./next-run.js";
 import { TryDialog } from "./try.js";
 
 const lists = [
@@ -56,6 +58,7 @@ export function AgentView({
           ))}
         </section>
       ))}
+      <McpEndpoints />
       <DevDispatch schedules={info.schedules} onOpen={onOpen} />
     </div>
   );
@@ -73,6 +76,7 @@ function Entry({ entry, endpoints, onTry }: EntryProps) {
     <details class="entry">
       <summary>
         <code>{name}</code> <span>{typeof description === "string" ? description.split("\n")[0] : ""}</span>
+        {typeof rest.next === "string" ? <NextRun at={rest.next} cron={String(rest.cron)} /> : null}
       </summary>
       {endpoints.map((endpoint) => (
         <p key={endpoint.key}>
