@@ -53,6 +53,14 @@ export function createStandby(options: StandbyOptions): Standby {
   };
   let waiting: { readonly server: Server | undefined } | undefined;
 
+  /** Looked at twice once we wait: for an instant a lock may be gone while others settle whose it is. */
+  async function steadyHolder(): Promise<number | undefined> {
+    const pid = holder();
+    if (pid !== undefined || waiting === undefined) return pid;
+    await pause(Math.random() * lookMs, signal);
+    return holder();
+  }
+
   /** Listens with an answer for everyone; `undefined` while the address is another's. */
   async function answer(): Promise<Server | undefined> {
     const make = options.serverFactory ?? createServer;
@@ -100,7 +108,7 @@ export function createStandby(options: StandbyOptions): Standby {
       if (options.standby !== true) return open();
       for (;;) {
         if (signal?.aborted === true) await stop();
-        const pid = holder();
+        const pid = await steadyHolder();
         if (pid === undefined) {
           try {
             const opened = await open();

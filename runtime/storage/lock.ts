@@ -3,6 +3,9 @@ import path from "node:path";
 import { RuntimeError } from "../errors.js";
 import { isMissing, privateFile, readIfThere } from "./files.js";
 
+/** How long several that take a dead holder's lock may take to sort themselves out, in milliseconds. */
+const settleMs = 30;
+
 interface Holder {
   readonly pid: number;
   /** Tells a process from a later one with the same pid; absent where the system doesn't say. */
@@ -70,20 +73,26 @@ function parseHolder(text: string): Holder | undefined {
 export function lockStore(dir: string): () => void {
   const lock = path.join(dir, "lock");
   const own = `${lock}.${process.pid}.${Date.now()}`;
-  fs.writeFileSync(own, JSON.stringify(self()), { mode: privateFile });
+  const text = JSON.stringify(self());
+  fs.writeFileSync(own, text, { mode: privateFile });
+  let isContested = false;
   try {
     for (let attempt = 0; attempt < 10; attempt += 1) {
-      if (link(own, lock)) return () => fs.rmSync(lock, { force: true });
-      const text = readIfThere(lock);
-      if (text === undefined) continue;
-      const holder = parseHolder(text);
+      if (link(own, lock)) {
+        if (!isContested || keepsStill(lock, text)) return () => giveBack(lock, text);
+        continue;
+      }
+      const found = readIfThere(lock);
+      if (found === undefined) continue;
+      const holder = parseHolder(found);
       if (holder !== undefined && isAlive(holder)) {
         throw new RuntimeError(
           "storage_unavailable",
           `another server (pid ${holder.pid}) is using ${dir}; stop it, wait for its end with --standby, or choose another folder with --state-root`,
         );
       }
-      takeAway(lock, text, own);
+      takeAway(lock, found, own);
+      isContested = true;
     }
     throw new RuntimeError("storage_unavailable", `${lock} keeps changing; several servers are starting at once`);
   } finally {
@@ -107,6 +116,20 @@ function link(own: string, lock: string): boolean {
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
     throw error;
   }
+}
+
+/**
+ * Whether the lock is ours a moment later. Several that found the same dead holder may each have moved a lock aside,
+ * ours among them: the moment is long enough for them to see it and to put it back.
+ */
+function keepsStill(lock: string, text: string): boolean {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, settleMs);
+  return readIfThere(lock) === text;
+}
+
+/** Removes our lock; one that is not ours any more stays. */
+function giveBack(lock: string, text: string): void {
+  if (readIfThere(lock) === text) fs.rmSync(lock, { force: true });
 }
 
 /** Removes a dead holder's lock; a lock that someone else took meanwhile is put back. */

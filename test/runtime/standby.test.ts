@@ -122,6 +122,27 @@ test("ten hand-overs, by kill and by signal: each tick and each reminder fires o
   expect(ran.length).toBeGreaterThan(10);
 }, 120_000);
 
+test("of three that stand by, one takes over, and the others wait for that one", async () => {
+  let active = startTimed(emitted, undefined, ["--no-schedules"]);
+  await active.listening;
+  const others = Array.from({ length: 3 }, () => startTimed(emitted, undefined, ["--standby"]));
+  await Promise.all(others.map(({ standby }) => standby));
+  while (others.length > 0) {
+    const gone = active.end("SIGKILL");
+    const [winner, url] = await Promise.race(others.map(async (each) => [each, await each.listening] as const));
+    await gone;
+    others.splice(others.indexOf(winner), 1);
+    for (const each of others) {
+      const { url: waiting } = await each.standby;
+      const { body } = await call(`${waiting}/v1/ready`);
+      expect(body).toMatchObject({ standby: true, message: expect.stringContaining(String(winner.pid)) });
+    }
+    expect((await call(`${url}/v1/ready`)).status).toBe(200);
+    active = winner;
+  }
+  await active.end("SIGTERM");
+}, 60_000);
+
 test("while it waits it is alive and not ready; SIGTERM ends the waiting", async () => {
   const first = startTimed(emitted, undefined, ["--no-schedules"]);
   await first.listening;
