@@ -29,7 +29,14 @@ export function startupWarnings(host: {
       if (unset.length > 0)
         found.push(`the connection "${name}" of agent "${slug}" needs ${unset.join(", ")}, not set now`);
     }
-    const { model } = generation.agent;
+    const { model, subagents } = generation.agent;
+    for (const { name, model: own } of subagents) {
+      // One that runs on the agent's own model is told with it.
+      if (!isKnown(own) || (isKnown(model) && own.id === model.id)) continue;
+      const reason = host.harnesses.problem(own);
+      if (reason !== undefined)
+        found.push(`subagent "${name}" of agent "${slug}" can't answer with ${own.id}: ${reason}`);
+    }
     if (!isKnown(model)) continue;
     const problem = host.harnesses.problem(model);
     if (problem !== undefined) found.push(`agent "${slug}" can't answer with ${model.id}: ${problem}`);

@@ -73,6 +73,15 @@ test("startup warns of what will not work", async () => {
   expect(await warned("grok-4.5", { model: "offline" })).toContain("built-in offline model");
   expect(await warned("grok-4.5-fast")).toContain('use id "grok-4.5" with fast=true');
   expect(await warned("openai/gpt-5")).toContain("bdk build --include model-openai");
+  const subagents = ["sonnet", "offline"].map((id) => ({
+    ...{ id: `subagent:${id}`, name: id, source: "bot/subagents/x/agent.ts:3", layer: "project" as const },
+    ...{ description: "Helps.", instructions: "", model: { id, params: [] } },
+  }));
+  const helped = await startHost(makeBundle([{ ...parts(), model: "offline", manifest: { subagents } }]));
+  const told = helped.lines.map((line) => line.message).filter((line) => line.startsWith("subagent"));
+  expect(told).toEqual([
+    expect.stringMatching(/^subagent "sonnet" of agent "\w+" can't answer with sonnet: "sonnet" names no/),
+  ]);
   expect(await warned("offline", { host: "0.0.0.0" })).toContain("nobody else will be let in");
   expect(await warned("offline", { allowAnonymous: true })).toContain("--allow-anonymous");
 });
