@@ -27,7 +27,9 @@ export const run: Run<"init"> = async ({ args, options }, terminal) => {
   if (existsSync(target) && !statSync(target).isDirectory()) {
     throw usageFailure("wouldOverwrite", { message: `${target} is a file`, help: "choose another folder" });
   }
-  const words = options.name ?? basename(target);
+  // A folder that is written like a package's name with its scope is meant as one.
+  const scoped = options.extension && /^@[^/]+\/[^/]+$/.test(answers.dir) ? answers.dir : undefined;
+  const words = options.name ?? scoped ?? basename(target);
   const name = options.extension ? packageName(words) : projectName(words);
   const own = ownPackage();
   const dependency = dependencyOn(own, target);

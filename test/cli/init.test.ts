@@ -62,6 +62,18 @@ describe("bdk init", () => {
     });
   });
 
+  test("an extension has its folder's name, with a scope where one is written", async () => {
+    const parent = await temporaryFolder();
+    for (const [folder, name] of [
+      ["@acme/ci triage", "@acme/ci-triage"],
+      ["packages/greeter", "greeter"],
+    ] as const) {
+      expect(await bdk(["init", folder, "--extension"], { cwd: parent })).toMatchObject({ code: 0, stderr: "" });
+      expect(JSON.parse(await readFile(join(parent, folder, "package.json"), "utf8"))).toMatchObject({ name });
+      expect(await readFile(join(parent, folder, "README.md"), "utf8")).toContain(`import hello from "${name}";`);
+    }
+  });
+
   test("links a source checkout, and says so", async () => {
     const parent = await temporaryFolder();
     const { stdout } = await bdk(["init", "desk"], { cwd: parent });
