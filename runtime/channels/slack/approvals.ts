@@ -51,16 +51,11 @@ export function createApprovals(host: PackHost, client: () => WebClient, outbox:
   }
 
   return {
-    async ask({ sessionId, turnId = "", data }, target) {
+    async ask(event, target) {
+      const { sessionId, data } = event;
       const { callId, toolName, args, reason } = data;
       await host.kv.put(askedKey(callId), { sessionId, toolName, args });
-      await outbox.post(
-        sessionId,
-        turnId,
-        postName(callId),
-        target,
-        askPost(sessionId, { callId, toolName, args, reason }),
-      );
+      await outbox.post(event, postName(callId), target, askPost(sessionId, { callId, toolName, args, reason }));
     },
 
     async settle({ sessionId, turnId = "", data }, target) {

@@ -1,13 +1,12 @@
 /**
- * Messages that reach Slack once. What is about to be posted is written down first, under an id that travels with the
- * message as metadata; when nobody knows whether a post arrived (the process was killed, the answer was lost), Slack is
- * asked for a message with that id before it is posted again.
+ * Messages that reach Slack once. Each carries an id as metadata. When nobody knows whether it arrived (an earlier
+ * process may have posted it, or the answer was lost), Slack is asked for a message with that id before it is posted.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ChatPostMessageArguments, WebClient } from "@slack/web-api";
 import type { SlackConversation } from "../../authoring/channels/slack.js";
 import type { HostKvApi } from "../../authoring/host.js";
-import type { JsonValue } from "../../session/event.js";
+import type { JsonValue, SessionEvent } from "../../session/event.js";
 import type { Log } from "../../session/ports.js";
 import { reasonOf } from "./client.js";
 import { fields, list, text } from "./fields.js";
@@ -19,25 +18,35 @@ export interface SlackPost {
 }
 
 export interface Outbox {
+  /** A turn begins in this process: nothing of it has been posted. */
+  begin(sessionId: string, turnId: string): void;
   /**
    * Posts, unless it was posted before.
    *
-   * @param turnId What is remembered of a session is its last turn.
+   * @param event What it is posted for. What is remembered of a session is its last turn.
    * @param name Unique within the turn, such as `reply:0`.
+   * @param isFinal Nobody asks for it again in a later process: where it is need not be noted on disk.
    * @returns `ts` of the message.
    */
-  post(sessionId: string, turnId: string, name: string, target: SlackConversation, message: SlackPost): Promise<string>;
+  post(
+    event: Pick<SessionEvent, "sessionId" | "turnId" | "at">,
+    name: string,
+    target: SlackConversation,
+    message: SlackPost,
+    isFinal?: boolean,
+  ): Promise<string>;
   /** `ts` of what was posted under this name. */
   find(sessionId: string, turnId: string, name: string): Promise<string | undefined>;
   /** How many names of the turn begin so. */
   count(sessionId: string, turnId: string, prefix: string): Promise<number>;
 }
 
-/** A session's last turn: name → `ts`, or `null` while nobody knows whether it arrived. */
+/** What was posted in a session's last turn: `ts` by name. */
 interface Posted {
   readonly turnId: string;
-  readonly at: number;
-  readonly posts: Readonly<Record<string, string | null>>;
+  readonly posts: Readonly<Record<string, string>>;
+  /** The turn began in this process: what is not listed was not posted. */
+  readonly isOurs: boolean;
 }
 
 export interface OutboxSources {
@@ -53,26 +62,25 @@ const longestWaitMs = 60_000;
 
 export function createOutbox({ client, kv, log }: OutboxSources): Outbox {
   const key = (sessionId: string) => `posts:${sessionId}`;
-  /** Read once; afterwards this process is the only one that changes it. */
   const known = new Map<string, Posted>();
 
   async function read(sessionId: string, turnId: string): Promise<Posted> {
-    const posted = known.get(sessionId) ?? parse(await kv.get(key(sessionId)));
-    return posted?.turnId === turnId ? posted : { turnId, at: Date.now(), posts: {} };
+    const held = known.get(sessionId);
+    if (held?.turnId === turnId) return held;
+    const stored = parse(await kv.get(key(sessionId)));
+    return stored?.turnId === turnId ? stored : { turnId, posts: {}, isOurs: false };
   }
 
-  async function write(sessionId: string, posted: Posted): Promise<void> {
+  function remember(sessionId: string, posted: Posted): void {
     known.delete(sessionId);
     known.set(sessionId, posted);
     for (const oldest of known.keys()) if (known.size > maxKnown) known.delete(oldest);
-    await kv.put(key(sessionId), posted);
   }
 
   /** The message with this id, if it is among the conversation's newest. */
   async function lookUp(target: SlackConversation, id: string, since: number): Promise<string | undefined> {
     const { channelId: channel, threadTs } = target;
-    // Slack's clock may differ from ours.
-    const range = { oldest: String((since - 600_000) / 1_000), limit: 200, include_all_metadata: true };
+    const range = { oldest: String(since / 1_000), limit: 200, include_all_metadata: true };
     const found =
       threadTs === undefined
         ? await client().conversations.history({ channel, ...range })
@@ -123,18 +131,22 @@ export function createOutbox({ client, kv, log }: OutboxSources): Outbox {
   }
 
   return {
-    async post(sessionId, turnId, name, target, message) {
+    begin(sessionId, turnId) {
+      remember(sessionId, { turnId, posts: {}, isOurs: true });
+    },
+    async post({ sessionId, turnId = "", at }, name, target, message, isFinal = false) {
       const before = await read(sessionId, turnId);
-      const ts = before.posts[name];
-      if (typeof ts === "string") return ts;
-      const begun: Posted = { ...before, posts: { ...before.posts, [name]: null } };
-      if (ts === undefined) await write(sessionId, begun);
-      const sent = await send(target, message, `${turnId}:${name}`, begun.at, ts === null);
-      await write(sessionId, { ...begun, posts: { ...begun.posts, [name]: sent } });
-      return sent;
+      const earlier = before.posts[name];
+      if (earlier !== undefined) return earlier;
+      const since = Date.parse(at) - slackMs;
+      const ts = await send(target, message, `${turnId}:${name}`, since, !before.isOurs);
+      const posted = { ...before, posts: { ...before.posts, [name]: ts } };
+      remember(sessionId, posted);
+      if (!isFinal) await kv.put(key(sessionId), { turnId, posts: posted.posts });
+      return ts;
     },
     async find(sessionId, turnId, name) {
-      return (await read(sessionId, turnId)).posts[name] ?? undefined;
+      return (await read(sessionId, turnId)).posts[name];
     },
     async count(sessionId, turnId, prefix) {
       return Object.keys((await read(sessionId, turnId)).posts).filter((name) => name.startsWith(prefix)).length;
@@ -144,14 +156,16 @@ export function createOutbox({ client, kv, log }: OutboxSources): Outbox {
 
 /** Sessions whose posts are kept in memory. */
 const maxKnown = 1_000;
+/** How long before its event a message may have been posted, in milliseconds: clocks differ, and a reply grows. */
+const slackMs = 3_600_000;
 
 function parse(stored: JsonValue | undefined): Posted | undefined {
-  const { turnId, at, posts } = fields(stored);
-  if (typeof turnId !== "string" || typeof at !== "number") return undefined;
+  const { turnId, posts } = fields(stored);
+  if (typeof turnId !== "string") return undefined;
   const entries = Object.entries(fields(posts)).flatMap(([name, ts]) =>
-    typeof ts === "string" || ts === null ? [[name, ts] as const] : [],
+    typeof ts === "string" ? [[name, ts] as const] : [],
   );
-  return { turnId, at, posts: Object.fromEntries(entries) };
+  return { turnId, posts: Object.fromEntries(entries), isOurs: false };
 }
 
 function toArguments(target: SlackConversation, message: SlackPost, id: string): ChatPostMessageArguments {

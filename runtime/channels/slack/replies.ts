@@ -48,7 +48,10 @@ export function createReplies(
   }
 
   return {
-    "turn.started": (event, ctx) => show(event, ctx, thinking),
+    "turn.started"(event, ctx) {
+      writer.begin(event);
+      show(event, ctx, thinking);
+    },
 
     "reasoning.appended"(event, ctx) {
       if (lines === false || lines.reasoning !== true || event.data.parentCallId !== undefined) return;

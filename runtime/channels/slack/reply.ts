@@ -11,6 +11,8 @@ import type { Outbox } from "./outbox.js";
 import { createStreamedReply, firstPart, type StreamedReply } from "./streamed.js";
 
 export interface ReplyWriter {
+  /** A turn begins. */
+  begin(event: SessionEvent): void;
   /** Shows the text so far of a message that is being written. */
   grow(event: SessionEvent, ctx: ChannelEventContext, markdown: string): Promise<void>;
   /** What was shown stays as it is; what comes next is a message of its own, below what is posted meanwhile. */
@@ -21,7 +23,7 @@ export interface ReplyWriter {
   deliver(event: SessionEvent, ctx: ChannelEventContext, markdown: string): Promise<void>;
   /** Nothing more is shown of this turn by itself. */
   end(event: SessionEvent): Promise<void>;
-  /** Posts once. The first post of a conversation that has no thread begins one, and names the session after it. */
+  /** Posts once, as the last word of the turn. */
   post(event: SessionEvent, ctx: ChannelEventContext, name: string, text: string): Promise<string>;
 }
 
@@ -43,11 +45,19 @@ export function targetOf({ channel }: ChannelEventContext): SlackConversation {
 }
 
 export function createReplyWriter(client: () => WebClient, outbox: Outbox, log: Log): ReplyWriter {
+  const openedAt = new Date().toISOString();
   const growing = new Map<string, Growing>();
 
-  async function post(event: SessionEvent, ctx: ChannelEventContext, name: string, text: string): Promise<string> {
+  /** Posts once. The first post of a conversation that has no thread begins one, and names the session after it. */
+  async function post(
+    event: SessionEvent,
+    ctx: ChannelEventContext,
+    name: string,
+    text: string,
+    isFinal: boolean,
+  ): Promise<string> {
     const target = targetOf(ctx);
-    const ts = await outbox.post(event.sessionId, turnOf(event), name, target, { text });
+    const ts = await outbox.post(event, name, target, { text }, isFinal);
     if (isNewThreadKey(ctx.channel.continuationToken)) {
       await ctx.setContinuationToken(formatKey({ channelId: target.channelId, threadTs: ts }));
     }
@@ -73,7 +83,12 @@ export function createReplyWriter(client: () => WebClient, outbox: Outbox, log: 
   }
 
   return {
-    post,
+    begin(event) {
+      // What is older may be told for the second time.
+      if (event.at > openedAt) outbox.begin(event.sessionId, turnOf(event));
+    },
+
+    post: (event, ctx, name, text) => post(event, ctx, name, text, true),
 
     async grow(event, ctx, markdown) {
       if (markdown.trim() === "") return;
@@ -83,7 +98,7 @@ export function createReplyWriter(client: () => WebClient, outbox: Outbox, log: 
         held.stream.grow(markdown);
         return;
       }
-      const ts = await post(event, ctx, await nameOf(event), firstPart(markdown));
+      const ts = await post(event, ctx, await nameOf(event), firstPart(markdown), false);
       const stream = createStreamedReply(client, targetOf(ctx), ts, log);
       growing.set(event.sessionId, { turnId: turnOf(event), stream, ts, text: markdown });
     },
@@ -100,19 +115,19 @@ export function createReplyWriter(client: () => WebClient, outbox: Outbox, log: 
       if (first === undefined) return;
       const name = await nameOf(event);
       let ts = await shown(event);
-      if (ts === undefined) ts = await post(event, ctx, name, first);
+      if (ts === undefined) ts = await post(event, ctx, name, first, true);
       else {
         try {
           await edit(ctx, ts, first);
         } catch (error) {
           if (!gone.test(reasonOf(error))) throw error;
-          await post(event, ctx, `${name}:again`, first);
+          await post(event, ctx, `${name}:again`, first, true);
         }
       }
       const target = targetOf(ctx);
       const thread = isNewThreadKey(ctx.channel.continuationToken) ? { ...target, threadTs: ts } : target;
       for (const [at, text] of rest.entries()) {
-        await outbox.post(event.sessionId, turnOf(event), `${name}:${at + 1}`, thread, { text });
+        await outbox.post(event, `${name}:${at + 1}`, thread, { text }, true);
       }
     },
 
