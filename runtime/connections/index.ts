@@ -49,7 +49,10 @@ export function createConnections(given: ConnectionSources): Connections {
     const key = `${keyOf(spec)}\n${principal.kind}:${principal.id}`;
     let link = links.get(key);
     if (link === undefined) {
-      link = new Link(spec, principal, sources);
+      // There may be many principals, each with a line to a peer: those at rest are forgotten.
+      link = new Link(spec, principal, sources, () => {
+        if (spec.way.is === "peer") links.delete(key);
+      });
       links.set(key, link);
     }
     return link;

@@ -47,9 +47,13 @@ export class Link {
   hasWaited = false;
   readonly #sources: ConnectionSources;
   readonly #onBehalfOf: Caller["auth"];
+  readonly #onIdle: () => void;
   #open: Promise<Open> | undefined;
   #list: { readonly tools: readonly Tool[]; readonly until: number } | undefined;
   #listing: Promise<readonly Tool[]> | undefined;
+  /** How often the server has said that its list changed. */
+  #changes = 0;
+  #hasSaidMissing = false;
   #failures = 0;
   #retryAt = 0;
   #lastFailure: ConnectionError | undefined;
@@ -59,7 +63,14 @@ export class Link {
   #isRetired = false;
   #callOffIdle: () => void = () => undefined;
 
-  constructor(spec: ConnectionSpec, onBehalfOf: Caller["auth"], sources: ConnectionSources) {
+  /** @param onIdle told when it has been closed because nobody used it */
+  constructor(
+    spec: ConnectionSpec,
+    onBehalfOf: Caller["auth"],
+    sources: ConnectionSources,
+    onIdle: () => void = () => undefined,
+  ) {
+    this.#onIdle = onIdle;
     this.spec = spec;
     this.#onBehalfOf = onBehalfOf;
     this.#sources = sources;
@@ -92,6 +103,7 @@ export class Link {
 
   async #fetchList(): Promise<readonly Tool[]> {
     const { clock } = this.#sources;
+    const changes = this.#changes;
     const answer = await this.#use("list", ({ client }) =>
       // Our own `until` counts, which a change that the server tells of ends.
       client.listTools(undefined, { timeout: listTimeoutMs, cacheMode: "refresh" }),
@@ -103,8 +115,21 @@ export class Link {
       return isNew && isAllowed(this.spec, name);
     });
     const ttlMs = typeof answer.ttlMs === "number" && answer.ttlMs > 0 ? Math.min(answer.ttlMs, listTtlMs) : listTtlMs;
-    this.#list = { tools, until: clock.now() + ttlMs };
+    this.#sayMissing(seen);
+    // A change that was told meanwhile may not be in it.
+    if (changes === this.#changes) this.#list = { tools, until: clock.now() + ttlMs };
     return tools;
+  }
+
+  /** A name that is allowed and that the server does not have is mistyped, or was renamed there. */
+  #sayMissing(found: ReadonlySet<string>): void {
+    if (this.#hasSaidMissing) return;
+    this.#hasSaidMissing = true;
+    const { name, allow = [], reads, asks } = this.spec;
+    const wanted = new Set([...allow, ...reads, ...(asks === true ? [] : asks)]);
+    const missing = [...wanted].filter((each) => !found.has(each));
+    if (missing.length === 0) return;
+    this.#sources.log("warn", `connection "${name}" names tools that its server does not have: ${missing.join(", ")}`);
   }
 
   /**
@@ -213,6 +238,7 @@ export class Link {
             autoRefresh: false,
             debounceMs: 0,
             onChanged: () => {
+              this.#changes += 1;
               this.#list = undefined;
             },
           },
@@ -258,7 +284,10 @@ export class Link {
       return;
     }
     if (this.spec.way.is === "stdio") return;
-    this.#callOffIdle = this.#sources.clock.after(idleMs, () => void this.close());
+    this.#callOffIdle = this.#sources.clock.after(idleMs, () => {
+      void this.close();
+      this.#onIdle();
+    });
   }
 
   /** The running code does not know it any more: it closes as soon as nobody uses it. */

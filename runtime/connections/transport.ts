@@ -2,6 +2,7 @@
 import { isAbsolute, join } from "node:path";
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import type { Caller } from "../session/service.js";
+import { boundedFetch } from "./bounded-fetch.js";
 import type { ConnectionSources } from "./contract.js";
 import { ConnectionError } from "./error.js";
 import { type ConnectionSpec, type Filled, fillFrom } from "./spec.js";
@@ -49,7 +50,8 @@ export async function makeTransport(
         for (const [name, value] of Object.entries(peer.pass(onBehalfOf))) headers.set(name, value);
         return fetch(url, { ...init, headers });
       };
-      return { transport: new StreamableHTTPClientTransport(new URL(peer.url), { fetch: fetchAs }), secrets: [] };
+      const options = { fetch: boundedFetch(fetchAs) };
+      return { transport: new StreamableHTTPClientTransport(new URL(peer.url), options), secrets: [] };
     }
     case "broken":
       throw new ConnectionError("connection_unreachable", way.reason);
@@ -76,7 +78,11 @@ async function openHttp(
   if (way.oauth && authProvider === undefined) {
     throw new ConnectionError("connection_unauthorized", `nobody has logged in: run bdk mcp oauth ${name}`);
   }
-  const options = { requestInit: { headers }, ...(authProvider !== undefined && { authProvider }) };
+  const options = {
+    fetch: boundedFetch(),
+    requestInit: { headers },
+    ...(authProvider !== undefined && { authProvider }),
+  };
   // Both follow redirects within the server's own origin only: credentials go nowhere else.
   const transport = way.sse
     ? new SSEClientTransport(url, options)

@@ -138,6 +138,38 @@ it("a stopped turn tells the server to stop", async () => {
   await expect.poll(() => isAborted).toBe(true);
 });
 
+it("an answer without end is given up", { timeout: 60_000 }, async () => {
+  const server = await serveNew(echoing([textTool("flood")]));
+  const front = await serveBefore(server.url, (_request, response, body) => {
+    const isCall = (body as { method?: string } | undefined)?.method === "tools/call";
+    if (isCall) {
+      response.writeHead(200, { "content-type": "application/json" });
+      const chunk = "x".repeat(1024 * 1024);
+      const pour = () => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on("drain", pour);
+      pour();
+    }
+    return isCall;
+  });
+  const host = await startHost(connectedBundle({ mcp: { office: { url: front.url, advertiseTools: true } } }));
+  const { body } = await call(`${host.base}/v1/tools/office__flood`, { body: {} });
+  expect(body).toMatchObject({ isError: true });
+  expect((body.result as { message: string }).message).toContain("more than 32 MiB");
+  expect((await call(`${host.base}/v1/tools`)).body.connectionErrors).toEqual([]);
+});
+
+it("a name that its server does not have is told once", async () => {
+  const server = await serveNew(echoing([textTool("one")]));
+  const office = { url: server.url, advertiseTools: true, tools: { allow: ["one", "too"] }, readTools: ["won"] };
+  const host = await startHost(connectedBundle({ mcp: { office } }));
+  await call(`${host.base}/v1/tools`);
+  expect(host.lines.map(({ message }) => message)).toContain(
+    'connection "office" names tools that its server does not have: too, won',
+  );
+});
+
 it("a thousand tools are all there", async () => {
   const many = Array.from({ length: 1_000 }, (_, index) => textTool(`tool_${index}`));
   const server = await serveOld(echoing(many));
@@ -212,6 +244,21 @@ describe("what is secret", () => {
     const { body } = await call(`${host.base}/v1/tools`);
     expect(body.connectionErrors).toMatchObject([{ connection: "office" }]);
     expect(thief.requests).toEqual([]);
+  });
+
+  it("goes along with a redirect within the same origin", async () => {
+    const server = await serveNew(echoing([textTool("one")]));
+    const front = await serveBefore(server.url, (request, response) => {
+      const isOld = request.url === "/mcp";
+      if (isOld) response.writeHead(308, { location: "/moved" }).end();
+      return isOld;
+    });
+    const headers = { authorization: "Bearer token-of-the-office" };
+    const host = await startHost(
+      connectedBundle({ mcp: { office: { url: front.url, headers, advertiseTools: true } } }),
+    );
+    expect(names((await call(`${host.base}/v1/tools`)).body)).toEqual(["office__one"]);
+    expect(server.requests.at(-1)?.headers).toMatchObject(headers);
   });
 
   it("refused by the server is told as that", async () => {
