@@ -60,7 +60,7 @@ describe("bdk init", () => {
       status: "completed",
       toolCalls: [{ toolName: "world_clock", isError: false }],
     });
-  });
+  }, 120_000);
 
   test("an extension has its folder's name, with a scope where one is written", async () => {
     const parent = await temporaryFolder();
