@@ -56,7 +56,7 @@ describe("bdk serve", () => {
     const { agents } = await first.line(listening);
     expect(agents).toHaveLength(1);
     const second = await startBdk([...flags, "--json", "--standby"]);
-    const standing = await second.line((line) => (JSON.parse(line) as { event: string; pid: number; url: string }));
+    const standing = await second.line((line) => JSON.parse(line) as { event: string; pid: number; url: string });
     expect(standing).toMatchObject({ event: "standby", pid: expect.any(Number) });
     expect((await fetch(`${standing.url}/pr-approver/v1/ready`)).status).toBe(503);
     const third = await startBdk([...flags, "--standby"]);
