@@ -19,6 +19,11 @@ export function startupWarnings(host: {
       `listening on ${address}, but only direct calls from this machine are admitted: nobody else will be let in; pass --bearer-token to admit callers`,
     );
   }
+  if (options.trustProxy === true && options.authToken === undefined && options.allowAnonymous !== true) {
+    found.push(
+      "--trust-proxy, but only direct calls from this machine are admitted: nobody who comes through the proxy will be let in; pass --bearer-token to admit callers",
+    );
+  }
   if (options.allowAnonymous === true) {
     found.push("everyone who can reach this server may use it (--allow-anonymous), and sees every session");
   }

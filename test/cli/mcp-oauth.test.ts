@@ -125,25 +125,15 @@ test("a redirect of somebody else changes nothing; the right one still counts, o
 test("an answer of another issuer is not used, whatever it says", async () => {
   const office = await openOffice();
   const dir = await projectFor(office.mcp.url);
-  const wrong: readonly ((url: URL) => void)[] = [
-    (url) => url.searchParams.set("iss", "https://evil.example"),
-    (url) => url.searchParams.delete("iss"),
-    (url) => {
-      url.searchParams.set("iss", "https://evil.example");
-      url.searchParams.set("error", "s3cret_words_of_evil");
-    },
-  ];
-  for (const change of wrong) {
-    const before = office.authorization.requests.filter((each) => each === "POST /token").length;
-    const { running, page } = await begin(dir);
-    const url = new URL(await signIn(page));
-    change(url);
-    expect((await fetch(url)).status).toBe(400);
-    const told = await failureOf(running);
-    expect(told).toContain("another issuer");
-    expect(told).not.toContain("evil");
-    expect(office.authorization.requests.filter((each) => each === "POST /token")).toHaveLength(before);
-  }
+  const { running, page } = await begin(dir);
+  const url = new URL(await signIn(page));
+  url.searchParams.set("iss", "https://evil.example");
+  url.searchParams.set("error", "words_of_evil");
+  expect((await fetch(url)).status).toBe(400);
+  const told = await failureOf(running);
+  expect(told).toContain("another issuer");
+  expect(told).not.toContain("evil");
+  expect(office.authorization.requests).not.toContain("POST /token");
   expect(() => stored(dir)).toThrow();
 });
 

@@ -8,14 +8,15 @@ import type { Login, Logins } from "../../runtime/connections/logins.js";
 import { openLogins } from "../../runtime/storage/login-store.js";
 import { connectedBundle } from "./support/connections.js";
 import { call, startHost, type TestHost, temporaryFolder } from "./support/host.js";
+import { listen } from "./support/mcp-servers.js";
 import { type Office, openOffice, peopleLogIn, signIn } from "./support/protected-mcp.js";
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Somebody logs in to the server, as `bdk mcp oauth office` lets them. */
-async function logIn({ mcp }: Office): Promise<Login> {
+/** Somebody logs in to the server, as `bdk mcp oauth office` lets them; `change` is what befalls the redirect. */
+async function logIn({ mcp }: Pick<Office, "mcp">, change: (redirect: URL) => void = () => undefined): Promise<Login> {
   const callback = await openCallback(0);
   try {
     return await login({
@@ -24,7 +25,8 @@ async function logIn({ mcp }: Office): Promise<Login> {
       callback,
       signal: AbortSignal.timeout(20_000),
       show: async (page) => {
-        const landed = await signIn(page.href);
+        const landed = new URL(await signIn(page.href));
+        change(landed);
         // As a browser: the flow waits for this request, and this request for the flow.
         void fetch(landed);
       },
@@ -183,6 +185,62 @@ test("tokens go to the server that somebody logged in to, and to no other", asyn
   expect(JSON.stringify(body.connectionErrors)).toContain("run bdk mcp oauth office");
   const carried = elsewhere.mcp.requests.filter(({ headers }) => headers.authorization !== undefined);
   expect([carried, office.mcp.url === elsewhere.mcp.url]).toEqual([[], false]);
+});
+
+test("a login ends where its answer can't be trusted, before any code is used", async () => {
+  const office = await openOffice();
+  const cases: readonly [(redirect: URL) => void, string][] = [
+    [({ searchParams }) => searchParams.set("iss", "https://evil.example"), "came from another issuer"],
+    [({ searchParams }) => searchParams.set("iss", `${office.authorization.issuer}/`), "came from another issuer"],
+    [({ searchParams }) => searchParams.delete("iss"), "came from another issuer"],
+    [({ searchParams }) => searchParams.delete("code"), "sent no code"],
+    [({ searchParams }) => searchParams.set("error", "<b>words</b> of evil"), "answered an error"],
+  ];
+  for (const [change, reason] of cases) await expect(logIn(office, change)).rejects.toThrow(reason);
+  expect(office.authorization.requests).not.toContain("POST /token");
+  await expect(logIn(office, ({ searchParams }) => searchParams.set("code", "made-up"))).rejects.toThrow(
+    "invalid_grant",
+  );
+  expect((await logIn(office)).tokens.access_token).toBeTruthy();
+});
+
+test("a login does not begin where it would not be safe", async () => {
+  const metadata = (change: Record<string, unknown>) =>
+    listen((request, response, body) => {
+      const origin = `http://${request.headers.host}`;
+      const isResource = request.url?.startsWith("/.well-known/oauth-protected-resource") === true;
+      const isServer = request.url?.startsWith("/.well-known/oauth-authorization-server") === true;
+      if (request.url === "/register") {
+        response.writeHead(201, { "content-type": "application/json" });
+        return response.end(JSON.stringify({ ...(body as object), client_id: "registered" }));
+      }
+      if (!isResource && !isServer) return response.writeHead(401, { "www-authenticate": "Bearer" }).end();
+      const told = isResource
+        ? { resource: `${origin}/mcp`, authorization_servers: [origin] }
+        : {
+            issuer: origin,
+            authorization_endpoint: `${origin}/authorize`,
+            token_endpoint: `${origin}/token`,
+            registration_endpoint: `${origin}/register`,
+            response_types_supported: ["code"],
+            code_challenge_methods_supported: ["S256"],
+            ...change,
+          };
+      response.writeHead(200, { "content-type": "application/json" });
+      return response.end(JSON.stringify(told));
+    });
+  const refused = async (server: { readonly url: string }, reason: string) => {
+    const mcp = { url: `${new URL(server.url).origin}/mcp` } as Office["mcp"];
+    await expect(logIn({ mcp })).rejects.toThrow(reason);
+  };
+  await refused(await metadata({ code_challenge_methods_supported: undefined }), "takes PKCE");
+  await refused(await metadata({ code_challenge_methods_supported: ["plain"] }), "takes PKCE");
+  await refused(await metadata({ registration_endpoint: undefined }), "pass --client-id");
+  await refused(
+    await metadata({ authorization_endpoint: "http://evil.example/authorize" }),
+    "login page is not an https URL",
+  );
+  await refused(await metadata({ issuer: "https://evil.example" }), "metadata is of another issuer");
 });
 
 test("a damaged login is told, not used", async () => {

@@ -69,6 +69,36 @@ test("a provider's token names its holder, with all that it claims", async () =>
   });
 });
 
+test("the principal owns what it starts, and authored code sees who it is", async () => {
+  const server = await startAuthorizationServer(settings([await makeKey("one")]));
+  const seen: unknown[] = [];
+  const host = await serve(
+    {
+      auth: [oidcAuth({ issuer: server.issuer, audience })],
+      routes: [
+        POST("/", {
+          handler: async (_request, { send }) => {
+            const session = await send("hello");
+            await session.waitForCompletion();
+            return Response.json({ id: session.id });
+          },
+        }),
+      ],
+      events: { "turn.completed": (_event, ctx) => seen.push(ctx.session.auth) },
+    },
+    { operatorToken: "an-operator-token" },
+  );
+  const headers = { authorization: `Bearer ${await server.token()}` };
+  const { id } = (await (await fetch(host.at, { method: "POST", headers })).json()) as { id: string };
+  await expect.poll(() => seen).toMatchObject([{ kind: "oidc", id: "machine", claims: { scope: "tickets:read" } }]);
+  const listed = await fetch(`${host.base}/v1/sessions`, { headers: { authorization: "Bearer an-operator-token" } });
+  const { sessions } = (await listed.json()) as { sessions: { id: string; owner: string }[] };
+  expect(sessions).toMatchObject([{ id, owner: "oidc:machine" }]);
+  // The token is good for the channel that says so: elsewhere this caller is whoever is on this machine.
+  const direct = await fetch(`${host.base}/v1/session/${id}/events`, { headers });
+  expect(direct.status).toBe(403);
+});
+
 test("discovery and keys are read once", async () => {
   const server = await startAuthorizationServer(settings([await makeKey("one")]));
   const { send } = await channel([oidcAuth({ issuer: server.issuer, audience })]);

@@ -1,6 +1,7 @@
 /** `--trust-proxy`: what headers of a proxy are believed, and that nothing makes a far caller a near one. */
 import { expect, test } from "vitest";
 import { allowAll, GET, localDevStrict } from "../../runtime/authoring/channels.js";
+import type { HostOptions } from "../../runtime/host/options.js";
 import { makeBundle } from "./support/bundle.js";
 import { serve } from "./support/channels.js";
 import { call, startHost } from "./support/host.js";
@@ -30,6 +31,16 @@ test.each([false, true])("no header makes a caller a direct one (trustProxy: %s)
     expect([headers, (await call(`${base}/v1/info`, { headers })).status]).toEqual([headers, 401]);
     expect([headers, (await fetch(at, { headers })).status]).toEqual([headers, 401]);
   }
+});
+
+test("a proxy in front of the loopback policy lets nobody in, and the start says so", async () => {
+  const warned = async (options: HostOptions) => {
+    const { lines } = await startHost(makeBundle([createTester().parts]), options);
+    return lines.some(({ level, message }) => level === "warn" && message.includes("comes through the proxy"));
+  };
+  expect(await warned({ trustProxy: true })).toBe(true);
+  expect(await warned({ trustProxy: true, authToken: "a-user-token" })).toBe(false);
+  expect(await warned({})).toBe(false);
 });
 
 test("the host that a proxy was asked for counts as ours under the option only", async () => {
