@@ -109,7 +109,7 @@ export function createChannels(sources: ChannelSources): Channels {
       if (channel === undefined) return refuse("not_found", "no such channel");
       const { problem, pack } = channel;
       if (problem !== undefined) return { is: "failed", where: `channel "${id}"`, error: problem };
-      const request = pack?.bodyLimit === undefined ? asked : { ...asked, body: () => asked.body(pack.bodyLimit) };
+      const request = pack?.bodyLimit === undefined ? asked : withLimit(asked, pack.bodyLimit);
       const match = channel.route(request.method, slash < 0 ? "/" : request.path.slice(slash));
       if (match.is === "none") return refuse("not_found", `channel "${id}" has no such route`);
       if (match.is === "wrong-method") {
@@ -118,6 +118,10 @@ export function createChannels(sources: ChannelSources): Channels {
       }
       const { route, params } = match;
       try {
+        if (route === channel.ingress && pack?.ingress !== undefined) {
+          const told = await pack.ingress.take(request);
+          return request.isHosted ? { is: "accepted" } : { is: "told", ...told };
+        }
         const auth = await channel.gate.admit(request, () => toRequest(request));
         await request.meter?.("is" in auth ? undefined : auth);
         if ("is" in auth) return auth;
@@ -165,6 +169,11 @@ export function createChannels(sources: ChannelSources): Channels {
       while (pending.size > 0) await Promise.all(pending);
     },
   };
+}
+
+/** The same request with another limit of its body. What it makes on demand stays on demand. */
+function withLimit(request: ChannelRequest, limit: number): ChannelRequest {
+  return Object.create(request, { body: { value: () => request.body(limit) } }) as ChannelRequest;
 }
 
 /** The request as it came, with its bytes untouched. */

@@ -13,7 +13,7 @@ import { packFacts } from "../manifest/packs.js";
 import type { JsonValue } from "../session/event.js";
 import type { Log, SessionRecord } from "../session/ports.js";
 import type { PendingApproval } from "../session/service.js";
-import type { RunningChannel } from "./contract.js";
+import type { ChannelRequest, RunningChannel } from "./contract.js";
 
 /** Variables of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -83,11 +83,28 @@ export interface PackHost {
   waitUntil(promise: Promise<unknown>): void;
 }
 
+/** What a sender is answered. */
+export interface PackAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Where a sender posts, answered from the bytes as they came. */
+export interface PackIngress {
+  /** Below the channel; `/` is the channel itself. */
+  readonly path: string;
+  readonly description: string;
+  /** Says itself who is let in: throws `RuntimeError` `unauthorized`. */
+  take(request: ChannelRequest): Promise<PackAnswer>;
+}
+
 /** A pack at work: a channel's parts, as the rest of the runtime uses them. */
 export interface ServedPack {
   /** Default: the host's own policy. */
   readonly auth?: readonly AuthFn[];
   readonly routes: ChannelConfig["routes"];
+  /** A way in for many: it makes no `Request`, and nothing is parsed for it. */
+  readonly ingress?: PackIngress;
   /** Called before the project's own handlers, for events that `packFacts` lists. */
   readonly events?: ChannelConfig["events"];
   readonly onStart?: ChannelConfig["onStart"];

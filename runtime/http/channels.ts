@@ -35,6 +35,7 @@ async function answerChannel(host: HttpHost, request: FastifyRequest, reply: Fas
   });
   const { meter } = host;
   let body: Promise<Buffer> | undefined;
+  let signal: AbortSignal | undefined;
   const answer = await channels.handle({
     method: request.method,
     path: path.slice(path.indexOf("/v1/channels/") + "/v1/channels/".length),
@@ -48,12 +49,18 @@ async function answerChannel(host: HttpHost, request: FastifyRequest, reply: Fas
       body ??= readBytes(request, limit);
       return body;
     },
-    signal: AbortSignal.any([gone.signal, host.closing]),
+    // Made for those who look at it only: it costs more than the rest of the request.
+    get signal() {
+      signal ??= AbortSignal.any([gone.signal, host.closing]);
+      return signal;
+    },
     isHosted: host.isHosted,
   });
   switch (answer.is) {
     case "answered":
       return sendResponse(host, answer.response, reply);
+    case "told":
+      return reply.code(answer.status).send(answer.body);
     case "accepted":
       return reply.code(202).send();
     case "refused":

@@ -35,6 +35,7 @@ import { createHostFiles } from "./host-files.js";
 import { createIds } from "./ids.js";
 import { openInbox } from "./inbox.js";
 import { createFileKv } from "./kv.js";
+import { openLogKv } from "./log-kv.js";
 import { hasReminders, openReminderStore } from "./reminder-store.js";
 import { readSession } from "./session-folder.js";
 import { openTokenSigner } from "./tokens.js";
@@ -183,6 +184,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
   const currentServices = (record: SessionRecord | undefined) => servicesOf(options.generation())(record);
   let cursors: DeliveryCursors | undefined;
   let inbox: Inbox | undefined;
+  const packStates = new Map<string, ReturnType<typeof openLogKv>>();
   const channels = mountChannels(sections, options.generation, () => ({
     generation: options.generation,
     sessions: service,
@@ -198,7 +200,11 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       inbox ??= openInbox(stateRoot, clock.now);
       return inbox;
     },
-    packState: (channelId) => createFileKv(path.join(stateRoot, "packs", channelId)),
+    packState: (channelId) => {
+      const known = packStates.get(channelId) ?? openLogKv(path.join(stateRoot, "packs", `${channelId}.ndjson`));
+      packStates.set(channelId, known);
+      return known;
+    },
     sections,
     signal: closing.signal,
     startedAt,
@@ -293,7 +299,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
       await connections.close();
       closing.abort();
       cursors?.close();
-      await inbox?.close();
+      await Promise.all([inbox?.close(), ...[...packStates.values()].map((each) => each.close())]);
       reminderStore?.close();
       // Last: another process may begin as soon as the store is given back.
       await store.close();

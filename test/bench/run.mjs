@@ -10,9 +10,10 @@ import { startup } from "./sections/startup.mjs";
 import { tools } from "./sections/tools.mjs";
 import { turns } from "./sections/turns.mjs";
 import { waiting } from "./sections/waiting.mjs";
+import { webhooks } from "./sections/webhooks.mjs";
 import { rows, work } from "./workbench.mjs";
 
-const sections = { build, dev, size, startup, tools, turns, waiting, extensions, load, mcp };
+const sections = { build, dev, size, startup, tools, turns, waiting, extensions, load, mcp, webhooks };
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(sections);
 try {
   for (const name of names) {

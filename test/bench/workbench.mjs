@@ -109,7 +109,7 @@ export function build(dir, out, extra = [], env = {}) {
   });
 }
 
-export function serverOf(out, cwd, flags = []) {
+export function serverOf(out, cwd, flags = [], env = {}) {
   return startServer(
     [
       process.execPath,
@@ -124,7 +124,7 @@ export function serverOf(out, cwd, flags = []) {
       ...flags,
     ],
     listeningUrl,
-    { cwd, env: { PATH: process.env.PATH, HOME: join(work, "home") } },
+    { cwd, env: { PATH: process.env.PATH, HOME: join(work, "home"), ...env } },
   );
 }
 

@@ -6,23 +6,27 @@ import {
   type GitHubContext,
   type GitHubDispatch,
 } from "../../authoring/channels/github.js";
-import { POST, type ReceiveOptions, type SendOptions } from "../../authoring/channels.js";
+import type { ReceiveOptions, SendOptions } from "../../authoring/channels.js";
 import type { HostServices } from "../../authoring/host.js";
 import { RuntimeError } from "../../errors.js";
 import { messageOf as causeOf } from "../../tools/result.js";
-import type { InboxDelivery, PackHost, ServedPack } from "../packs.js";
+import type { ChannelRequest } from "../contract.js";
+import type { InboxDelivery, PackAnswer, PackHost, ServedPack } from "../packs.js";
 import { type Client, clientFor } from "./client.js";
 import { conversationOf, type Target } from "./conversation.js";
 import { contextRepository, handlerOf, isHandled, isOwn } from "./events.js";
 import { messageOf, titleOf } from "./message.js";
 import { bodyText, type GitHubPayload, readPayload } from "./payload.js";
-import { deliverers } from "./signature.js";
+import { createDoor, headerOf } from "./signature.js";
 import { createTurns } from "./turns.js";
 
 export { openClient } from "./client.js";
 
 /** GitHub's own limit of a payload. */
 const bodyLimit = 25 * 1024 * 1024;
+
+/** Payloads that are not read again; more of them wait as text. */
+const mostFresh = 50;
 
 /** What the inbox holds of a webhook. */
 interface Kept {
@@ -49,45 +53,56 @@ export function openPack(host: PackHost): ServedPack {
 
   /** Senders that wait to hear what became of a delivery (`Prefer: wait`), as `bdk github replay` does. */
   const waiting = new Map<string, (outcome: Outcome) => void>();
+  /** Payloads that were read when they came and are about to be handled. */
+  const fresh = new Map<string, GitHubPayload>();
+  const admit = createDoor(host, prefix);
 
   function isWanted(event: string): boolean {
     return options.webhookEvents?.includes(event) ?? isHandled(event, options);
   }
 
-  async function take(request: Request): Promise<Response> {
-    const event = request.headers.get("x-github-event");
-    const deliveryId = request.headers.get("x-github-delivery");
-    if (event === null || deliveryId === null) {
+  async function take(request: ChannelRequest): Promise<PackAnswer> {
+    const text = await admit(request);
+    if (text === undefined) {
+      // Deliveries of GitHub's own are not counted: it does not send again what was refused.
+      await request.meter?.(undefined);
+      throw new RuntimeError("unauthorized", `channel "${id}" does not admit this request`);
+    }
+    const header = (name: string) => headerOf(request, name);
+    const [event, deliveryId] = [header("x-github-event"), header("x-github-delivery")];
+    if (event === undefined || deliveryId === undefined) {
       throw new RuntimeError("invalid_request", "X-GitHub-Event and X-GitHub-Delivery are required");
     }
-    const body = bodyText(request.headers.get("content-type"), await request.text());
+    const body = bodyText(header("content-type"), text);
     const payload = readPayload(body);
     if (payload === undefined) throw new RuntimeError("invalid_request", "the payload is not a JSON object");
-    const ignored = (reason: string) => Response.json({ ok: true, event, ignored: reason });
-    if (event === "ping") return Response.json({ ok: true, event });
+    const ignored = (reason: string) => ({ status: 200, body: { ok: true, event, ignored: reason } });
+    if (event === "ping") return { status: 200, body: { ok: true, event } };
     if (!isWanted(event) || !isHandled(event, options)) return ignored("no handler for this event");
     if (isOwn(payload, options.botName)) return ignored("the bot's own comment");
     const { key } = conversationOf(event, payload);
-    const isDryRun = request.headers.get("bdk-dry-run") === "true";
+    const isDryRun = header("bdk-dry-run") === "true";
     const kept: Kept = { event, body, ...(isDryRun && { isDryRun }) };
     // Of two that send the same at once, the first is the one who hears.
-    const isAwaited = request.headers.get("prefer")?.trim() === "wait" && !waiting.has(deliveryId);
+    const isAwaited = header("prefer")?.trim() === "wait" && !waiting.has(deliveryId);
     const outcome = isAwaited && new Promise<Outcome>((resolve) => waiting.set(deliveryId, resolve));
     const lane = isDryRun ? undefined : key;
     let isNew = false;
+    if (fresh.size < mostFresh && !fresh.has(deliveryId)) fresh.set(deliveryId, payload);
     try {
       isNew = await host.accept(deliveryId, { ...kept }, lane);
     } finally {
       if (!isNew && isAwaited) waiting.delete(deliveryId);
+      if (!isNew && fresh.get(deliveryId) === payload) fresh.delete(deliveryId);
     }
     if (!isNew) return ignored("delivered before");
-    if (outcome === false) return Response.json({ ok: true, event, deliveryId }, { status: 202 });
+    if (outcome === false) return { status: 202, body: { ok: true, event, deliveryId } };
     const known = await outcome;
     const isFailed = "failed" in known;
-    return Response.json(
-      { ok: !isFailed, event, deliveryId, ...known },
-      { status: isFailed ? 500 : "task" in known ? 202 : 200 },
-    );
+    return {
+      status: isFailed ? 500 : "task" in known ? 202 : 200,
+      body: { ok: !isFailed, event, deliveryId, ...known },
+    };
   }
 
   async function deliver(delivery: InboxDelivery): Promise<void> {
@@ -104,7 +119,8 @@ export function openPack(host: PackHost): ServedPack {
 
   async function handle(delivery: InboxDelivery): Promise<Outcome> {
     const { event, body, isDryRun = false } = delivery.payload as unknown as Kept;
-    const payload = readPayload(body);
+    const payload = fresh.get(delivery.id) ?? readPayload(body);
+    fresh.delete(delivery.id);
     const handler = payload && handlerOf(event, payload, options);
     if (payload === undefined || handler === undefined) return { ignored: "no handler for this event" };
     const dispatch: unknown = await handler(contextOf(event, delivery.id, payload));
@@ -180,8 +196,8 @@ export function openPack(host: PackHost): ServedPack {
   }
 
   return {
-    auth: deliverers(host, prefix),
-    routes: [POST("/", { description: "GitHub's webhooks", handler: (request) => take(request) })],
+    routes: [],
+    ingress: { path: "/", description: "GitHub's webhooks", take },
     bodyLimit,
     events: turns.events,
     deliver,

@@ -72,8 +72,9 @@ const payload = z.object({
 /** A payload, read. `raw` is all of it. */
 export type GitHubPayload = z.infer<typeof payload> & { readonly raw: Readonly<Record<string, unknown>> };
 
-/** `undefined` for what is no JSON object. */
+/** `undefined` for what is no JSON object, and for one with a key that would reach into prototypes when it is copied. */
 export function readPayload(body: string): GitHubPayload | undefined {
+  if (body.includes('"__proto__"')) return undefined;
   let raw: unknown;
   try {
     raw = JSON.parse(body);
@@ -86,7 +87,7 @@ export function readPayload(body: string): GitHubPayload | undefined {
 }
 
 /** The bytes of a request as text: JSON, or the `payload` field of a form, as the webhook's content type has it. */
-export function bodyText(contentType: string | null, body: string): string {
+export function bodyText(contentType: string | undefined, body: string): string {
   if (contentType?.toLowerCase().startsWith("application/x-www-form-urlencoded") !== true) return body;
   return new URLSearchParams(body).get("payload") ?? "";
 }

@@ -1,33 +1,43 @@
 import { verify } from "@octokit/webhooks-methods";
-import { type AuthFn, localDevStrict } from "../../authoring/channels.js";
+import { isDirectLoopback } from "../../auth/loopback.js";
 import { prefixed } from "../../manifest/packs.js";
+import type { ChannelRequest } from "../contract.js";
 import type { PackHost } from "../packs.js";
 
+/** The text of a request that GitHub sent; `undefined` for one that anybody may have sent. */
+export type Door = (request: ChannelRequest) => Promise<string | undefined>;
+
 /**
- * Who may deliver: whoever signed the very bytes with the webhook's secret. Without a secret, this machine only.
- * Decision 39.
+ * Lets in whoever signed the very bytes with the webhook's secret. Without a secret, this machine only. Decision 39.
  */
-export function deliverers({ id, environment, log }: PackHost, prefix: string | undefined): readonly AuthFn[] {
+export function createDoor({ id, environment, log }: PackHost, prefix: string | undefined): Door {
   const name = prefixed(prefix, "GITHUB_WEBHOOK_SECRET");
   const secret = environment[name];
   if (secret === undefined || secret === "") {
     log("warn", `channel "${id}": ${name} is not set, so only direct calls from this machine are taken as GitHub's`);
-    return [localDevStrict()];
+    return async (request) => (isDirectLoopback(request) ? exactText(await request.body()) : undefined);
   }
-  return [
-    async function githubSignature(request) {
-      const signature = request.headers.get("x-hub-signature-256");
-      const text = exactText(new Uint8Array(await request.arrayBuffer()));
-      if (signature === null || signature === "" || text === undefined || text === "") return null;
-      return (await verify(secret, text, signature)) ? { kind: "channel", id } : null;
-    },
-  ];
+  return async (request) => {
+    const signature = headerOf(request, "x-hub-signature-256");
+    if (signature === undefined || signature === "") return undefined;
+    const text = exactText(await request.body());
+    if (text === undefined || text === "") return undefined;
+    return (await verify(secret, text, signature)) ? text : undefined;
+  };
 }
+
+/** The first value of a header, by its lower-case name. */
+export function headerOf({ headers }: ChannelRequest, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : value?.[0];
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Text that stands for these bytes and no others; `undefined` where there is none, and then no signature fits. */
 function exactText(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return undefined; // not UTF-8, so not what GitHub sends
   }
