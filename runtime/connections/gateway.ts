@@ -8,6 +8,7 @@ import type { Link } from "./link.js";
 import { callToolName, listToolsName } from "./names.js";
 import type { ConnectionSpec } from "./spec.js";
 import { type CallServer, effectOf, failedServer, objectOf, prepareCall, unavailableTool } from "./tool.js";
+import { unlessAborted } from "./waiting.js";
 
 /** Most tools that one look-up tells in full. */
 const mostListed = 50;
@@ -84,7 +85,7 @@ function listing(specs: readonly ConnectionSpec[], { linkOf }: GatewaySources): 
         needsApproval: () => false,
         async run(scope) {
           try {
-            const all = await linkOf(spec, scope).tools();
+            const all = await unlessAborted(linkOf(spec, scope).tools(), scope.signal);
             const wanted = typeof query === "string" ? query.toLowerCase() : "";
             const found = all.filter(({ name, title = "", description = "" }) =>
               `${name}\n${title}\n${description}`.toLowerCase().includes(wanted),

@@ -13,6 +13,7 @@ import { createConnectionAuth } from "./oauth.js";
 import { toHostResult } from "./result.js";
 import { type ConnectionSpec, isAllowed, readSpecs } from "./spec.js";
 import { advertisedTool, describeTool, effectOf, onBehalfOf, unavailableTool } from "./tool.js";
+import { unlessAborted, within } from "./waiting.js";
 
 /** How long a model step, or a listing, waits for a server that has not listed its tools yet. Milliseconds. */
 const patienceMs = 5_000;
@@ -25,7 +26,8 @@ const host: Caller["auth"] = { kind: "app", id: "host" };
 /** The connections of one agent. */
 export function createConnections(given: ConnectionSources): Connections {
   const { clock, log, logins } = given;
-  const sources = logins === undefined ? given : { authProvider: createConnectionAuth(logins, clock), ...given };
+  const sources =
+    logins === undefined ? given : { authProvider: createConnectionAuth(logins, clock, given.environment), ...given };
   const links = new Map<string, Link>();
   const known = new WeakMap<AgentGeneration, readonly ConnectionSpec[]>();
   /** What the log has been told once. */
@@ -207,23 +209,4 @@ function ownerOf(name: string, specs: readonly ConnectionSpec[]): ConnectionSpec
   return specs
     .filter((spec) => name.startsWith(prefixOf(spec.name)))
     .sort((left, right) => right.name.length - left.name.length)[0];
-}
-
-/** `undefined` when it takes longer; then nobody is told of a later failure. */
-function within<T>(promise: Promise<T>, ms: number, clock: ConnectionSources["clock"]): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const callOff = clock.after(ms, () => resolve(undefined));
-    promise.then(resolve, reject).finally(callOff);
-  });
-}
-
-/** Stops waiting; what others wait for goes on. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) return stop();
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

@@ -7,6 +7,7 @@ import { ConnectionError } from "./error.js";
 import { explain, isStaleSession } from "./explain.js";
 import { type ConnectionSpec, isAllowed } from "./spec.js";
 import { makeTransport } from "./transport.js";
+import { unlessAborted } from "./waiting.js";
 
 /** How long a connection may take to open; programs may be fetched first (`npx`). Milliseconds. */
 const openTimeoutMs = { http: 15_000, stdio: 60_000 } as const;
@@ -144,21 +145,24 @@ export class Link {
   ): Promise<RawResult> {
     const { signal, timeoutMs = this.spec.timeoutMs } = options;
     const toolDefinition = this.known.find(({ name }) => name === tool);
-    const result = await this.#use("call", ({ client }) =>
-      client.callTool(
-        { name: tool, arguments: { ...args } },
-        { timeout: timeoutMs, ...(signal && { signal }), ...(toolDefinition && { toolDefinition }) },
-      ),
+    const result = await this.#use(
+      "call",
+      ({ client }) =>
+        client.callTool(
+          { name: tool, arguments: { ...args } },
+          { timeout: timeoutMs, ...(signal && { signal }), ...(toolDefinition && { toolDefinition }) },
+        ),
+      signal,
     );
     return result as RawResult;
   }
 
   /** Runs something over the open line. A session that the server has forgotten is begun anew: nothing ran in it. */
-  async #use<T>(what: "list" | "call", run: (open: Open) => Promise<T>): Promise<T> {
+  async #use<T>(what: "list" | "call", run: (open: Open) => Promise<T>, signal?: AbortSignal): Promise<T> {
     this.#inUse += 1;
     this.#callOffIdle();
     try {
-      let open = await this.#opened();
+      let open = await unlessAborted(this.#opened(), signal);
       const fail = (error: unknown): ConnectionError => {
         const failure = withWayOut(explain(error, open.clean), this.spec);
         // A call that failed says nothing of the next one; if the line broke, opening it will tell.

@@ -3,13 +3,11 @@ import { type AuthProvider, OAuthError, refreshAuthorization } from "@modelconte
 import type { Clock } from "../session/ports.js";
 import type { ConnectionAuth } from "./auth.js";
 import { ConnectionError } from "./error.js";
+import { fetchPlainly, readSeed, toLogin } from "./login-seed.js";
 import { expiryOf, type Login, type Logins } from "./logins.js";
 
 /** A token is renewed when less of its life is left than this, in milliseconds. */
 const earlyMs = 30_000;
-
-/** How long an authorization server may take, in milliseconds. */
-const timeoutMs = 15_000;
 
 /** Answers that mean that the login itself has ended: asking again helps nobody. */
 const endings: ReadonlySet<string> = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
@@ -17,9 +15,10 @@ const endings: ReadonlySet<string> = new Set(["invalid_grant", "invalid_client",
 /**
  * Gives the MCP client the tokens of logins. Never starts a login: nobody stands before a server.
  *
- * @example const authProvider = createConnectionAuth(openLogins("/srv/.bdk", "bot"), clock);
+ * @param environment where logins of deployments without a state root of their own come from; see `readSeed`
+ * @example const authProvider = createConnectionAuth(openLogins("/srv/.bdk", "bot"), clock, process.env);
  */
-export function createConnectionAuth(logins: Logins, clock: Clock): ConnectionAuth {
+export function createConnectionAuth(logins: Logins, clock: Clock, environment: Environment = {}): ConnectionAuth {
   /** Renewals under way, by name: a refresh token that is used twice at once may end the whole login. */
   const renewals = new Map<string, Promise<Login>>();
 
@@ -53,7 +52,7 @@ export function createConnectionAuth(logins: Logins, clock: Clock): ConnectionAu
         clientInformation: login.client,
         refreshToken,
         resource: login.resource,
-        fetchFn: (input, init) => fetch(input, { ...init, redirect: "error", signal: AbortSignal.timeout(timeoutMs) }),
+        fetchFn: fetchPlainly,
       });
       const { issuer } = login.tokens;
       const next: Login = {
@@ -70,9 +69,22 @@ export function createConnectionAuth(logins: Logins, clock: Clock): ConnectionAu
     }
   }
 
-  return ({ name, url }) => {
+  /** The stored login; the first time, what the environment brings. Renewals make the stored one the newer. */
+  async function open(name: string, url: string): Promise<Login | undefined> {
     const login = logins.read(name);
-    if (login === undefined || login.url !== url) return undefined;
+    if (login !== undefined) return login.url === url ? login : undefined;
+    const seed = readSeed(name, environment);
+    if (seed === undefined) return undefined;
+    const made = await toLogin(seed, url).catch((error: unknown) => {
+      throw unreachable(error);
+    });
+    logins.write(name, made);
+    return made;
+  }
+
+  return async ({ name, url }) => {
+    const login = await open(name, url);
+    if (login === undefined) return undefined;
     let given = login.tokens.access_token;
     const provider: AuthProvider = {
       async token() {
@@ -97,6 +109,8 @@ export function createConnectionAuth(logins: Logins, clock: Clock): ConnectionAu
     return provider;
   };
 }
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 function ended(name: string, reason: string): ConnectionError {
   return new ConnectionError("connection_unauthorized", `${reason}: run bdk mcp oauth ${name}`);

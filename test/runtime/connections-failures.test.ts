@@ -170,6 +170,17 @@ it("a name that its server does not have is told once", async () => {
   );
 });
 
+it("a stopped turn does not wait for a server that does not open", async () => {
+  const hanging = await listen(() => undefined);
+  const host = await startHost(connectedBundle({ mcp: { office: { url: hanging.url } } }));
+  const { sessionId } = await startSession(host.base, { message: '/mcp_list_tools {"connection":"office"}' });
+  await expect.poll(() => hanging.requests.length).toBeGreaterThan(0);
+  const startedAt = performance.now();
+  await call(`${host.base}/v1/session/${sessionId}/stop`, { body: {} });
+  // Opening alone is given fifteen seconds.
+  expect(performance.now() - startedAt).toBeLessThan(8_000);
+});
+
 it("a thousand tools are all there", async () => {
   const many = Array.from({ length: 1_000 }, (_, index) => textTool(`tool_${index}`));
   const server = await serveOld(echoing(many));
