@@ -157,7 +157,6 @@ describe("an extension upgrade", () => {
       ["breaking", "tool:ci__retry_job", { before: "@acme/ci@1.2.0" }],
       ["risky", "tool:ci__job_log", { before: "@acme/ci@1.2.0", after: "@acme/ci@2.0.0" }],
       ["compatible", "extension:ci", { before: "@acme/ci@1.2.0", after: "@acme/ci@2.0.0" }],
-      ["compatible", "extension:ci", { before: "@acme/ci@1.2.0", after: "@acme/ci@2.0.0" }],
       ["compatible", "instructions", undefined],
     ]);
   });
