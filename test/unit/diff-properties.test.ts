@@ -106,7 +106,7 @@ describe("diff() of any manifests", () => {
       }),
       { numRuns: 400 },
     );
-  });
+  }, 120_000);
 
   it("mirrors when the sides are swapped", () => {
     fc.assert(
