@@ -15,7 +15,7 @@ const longest = 1_000;
 /** @param clean takes what is secret out of a text */
 export function explain(error: unknown, clean: (text: string) => string): ConnectionError {
   if (error instanceof ConnectionError) return error;
-  const told = clean(messageOf(error)).slice(0, longest);
+  const told = clean(messageOf(error)).replaceAll(/\s+/g, " ").slice(0, longest);
   if (error instanceof UnauthorizedError || error instanceof InsufficientScopeError) return unauthorized(told);
   if (error instanceof ProtocolError) return new ConnectionError("connection_refused", told);
   if (error instanceof SdkHttpError) return explainStatus(error.status, told);

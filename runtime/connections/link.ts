@@ -5,6 +5,7 @@ import type { Caller } from "../session/service.js";
 import type { ConnectionSources } from "./contract.js";
 import { ConnectionError } from "./error.js";
 import { explain, isStaleSession } from "./explain.js";
+import { OutputSchemas } from "./output-schema.js";
 import { type ConnectionSpec, isAllowed } from "./spec.js";
 import { makeTransport } from "./transport.js";
 import { unlessAborted } from "./waiting.js";
@@ -236,6 +237,7 @@ export class Link {
       { name: "bdk", version },
       {
         listMaxPages: mostPages,
+        jsonSchemaValidator: new OutputSchemas(),
         versionNegotiation: { mode: isLegacy ? "legacy" : "auto", probe: { timeoutMs: openTimeoutMs.http } },
         listChanged: {
           tools: {

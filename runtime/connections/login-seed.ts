@@ -1,5 +1,6 @@
 /** Logins that a deployment brings in its environment: `MCP_OAUTH_<NAME>_REFRESH_TOKEN` and its like. */
 import { discoverOAuthServerInfo, resourceUrlFromServerUrl } from "@modelcontextprotocol/client";
+import { ConnectionError } from "./error.js";
 import type { Login } from "./logins.js";
 
 /** How long an authorization server may take, in milliseconds. */
@@ -10,6 +11,8 @@ export interface LoginSeed {
   readonly refreshToken: string;
   readonly clientId: string;
   readonly clientSecret: string | undefined;
+  /** Who gave the token: then it is sent to nobody else, whatever the MCP server says. */
+  readonly issuer: string | undefined;
 }
 
 /**
@@ -25,14 +28,22 @@ export function readSeed(
   const refreshToken = read("REFRESH_TOKEN");
   const clientId = read("CLIENT_ID");
   if (!refreshToken || !clientId) return undefined;
-  return { refreshToken, clientId, clientSecret: read("CLIENT_SECRET") || undefined };
+  const [clientSecret, issuer] = [read("CLIENT_SECRET") || undefined, read("ISSUER") || undefined];
+  return { refreshToken, clientId, clientSecret, issuer };
 }
 
 /** A login whose first token is yet to be asked for, of the authorization server that the MCP server names now. */
-export async function toLogin({ refreshToken, clientId, clientSecret }: LoginSeed, url: string): Promise<Login> {
+export async function toLogin(seed: LoginSeed, url: string): Promise<Login> {
+  const { refreshToken, clientId, clientSecret } = seed;
   const found = await discoverOAuthServerInfo(url, { fetchFn: fetchPlainly });
   const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found;
   const issuer = metadata?.issuer ?? authorizationServerUrl;
+  if (seed.issuer !== undefined && seed.issuer !== issuer) {
+    throw new ConnectionError(
+      "connection_unauthorized",
+      "the server names another authorization server than the token's",
+    );
+  }
   return {
     formatVersion: 1,
     url,

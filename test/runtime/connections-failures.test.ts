@@ -160,6 +160,20 @@ it("an answer without end is given up", { timeout: 60_000 }, async () => {
   expect((await call(`${host.base}/v1/tools`)).body.connectionErrors).toEqual([]);
 });
 
+it("an output schema that is none refuses no answer; an answer that breaks a good one is refused", async () => {
+  const number = { type: "object", properties: { a: { type: "number" } } } as const;
+  const wrong = { type: "object", properties: { a: { type: "wat" } } } as const;
+  const server = await serveOld({
+    tools: [textTool("odd", { outputSchema: wrong }), textTool("even", { outputSchema: number })],
+    call: () => ({ content: [{ type: "text", text: "b" }], structuredContent: { a: "b" } }),
+  });
+  const host = await startHost(connectedBundle({ mcp: { office: { url: server.url, advertiseTools: true } } }));
+  const odd = await call(`${host.base}/v1/tools/office__odd`, { body: {} });
+  expect(odd.body).toMatchObject({ isError: false, result: { structuredContent: { a: "b" } } });
+  const even = await call(`${host.base}/v1/tools/office__even`, { body: {} });
+  expect(even.body).toMatchObject({ isError: true });
+});
+
 it("a name that its server does not have is told once", async () => {
   const server = await serveNew(echoing([textTool("one")]));
   const office = { url: server.url, advertiseTools: true, tools: { allow: ["one", "too"] }, readTools: ["won"] };
