@@ -4,7 +4,7 @@ import { RuntimeError } from "../errors.js";
 import type { Generation } from "../host/generation.js";
 import { createAgentEndpoint } from "../mcp/agent-endpoint.js";
 import type { McpEndpoint } from "../mcp/endpoint.js";
-import { errorReply, type Reply } from "../mcp/message.js";
+import { errorReply, type Reply, type RpcId, readMessage } from "../mcp/message.js";
 import { codes } from "../mcp/protocol.js";
 import { idOfNobody, receive } from "../mcp/receive.js";
 import { createToolsEndpoint, type ServerFacts } from "../mcp/tools-endpoint.js";
@@ -50,7 +50,7 @@ export function sendMcpError(
   const isSyntax =
     isFrameworkCode(error, "FST_ERR_CTP_INVALID_JSON_BODY") || isFrameworkCode(error, "FST_ERR_CTP_EMPTY_JSON_BODY");
   const code = isSyntax ? codes.parseError : status >= 500 ? codes.internal : codes.invalidRequest;
-  const id = idOfNobody(request.headers["mcp-protocol-version"]);
+  const id = idIn(request.body) ?? idOfNobody(request.headers["mcp-protocol-version"]);
   return send(protectAnswer(reply), errorReply(status, id, code, String(body.message), { error: body.error }));
 }
 
@@ -99,10 +99,14 @@ function answerWith(host: HttpHost, make: Make) {
 
 /** The end of a stream whose answer could not be made. */
 function failure(body: unknown, error: unknown): Reply {
-  const id = typeof body === "object" && body !== null && "id" in body ? body.id : undefined;
   const told = describeError(error).body;
-  const known = typeof id === "string" || typeof id === "number" ? id : undefined;
-  return errorReply(200, known, codes.internal, String(told.message), { error: told.error });
+  return errorReply(200, idIn(body), codes.internal, String(told.message), { error: told.error });
+}
+
+/** The id of the one request in a body. */
+function idIn(body: unknown): RpcId | undefined {
+  const message = readMessage(body);
+  return message.is === "request" ? message.id : undefined;
 }
 
 function send(reply: FastifyReply, { status, body }: Reply): FastifyReply {

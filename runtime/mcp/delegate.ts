@@ -16,6 +16,9 @@ export const maxWaitSeconds = 300;
 /** How often a waiting client that wants progress is told that the agent is at work, in milliseconds. */
 const beatMs = 10_000;
 
+/** Times that a message is offered to a session that others write to at the same time. */
+const maxAttempts = 5;
+
 /** Hands a message to the agent: in a new session, or in one of the caller's, whose running turn it interrupts. */
 export async function ask(agent: AgentMount, call: McpCall): Promise<AskReport> {
   const args = fieldsOf(call.args);
@@ -39,13 +42,25 @@ export async function check(agent: AgentMount, call: McpCall): Promise<AskReport
   return waitFor(agent, call, sessionIdOf(args), waitOf(args, 0));
 }
 
-/** Continues a session by what identifies it; its token is only the way in. */
-async function followUp(agent: AgentMount, caller: Caller, sessionId: string, message: string) {
-  const { continuationToken } = await agent.sessions.get(caller, sessionId);
-  if (continuationToken === null) {
-    throw new RuntimeError("session_not_followable", "the session takes no further messages");
+/** Continues a session by what identifies it; its token is only the way in, and changes when others write too. */
+async function followUp(
+  { sessions }: AgentMount,
+  caller: Caller,
+  sessionId: string,
+  message: string,
+): Promise<{ readonly sessionId: string }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { continuationToken } = await sessions.get(caller, sessionId);
+    if (continuationToken === null) {
+      throw new RuntimeError("session_not_followable", "the session takes no further messages");
+    }
+    try {
+      return await sessions.followUp(caller, { sessionId, continuationToken, message });
+    } catch (error) {
+      const isStale = error instanceof RuntimeError && error.code === "stale_continuation_token";
+      if (!isStale || attempt === maxAttempts) throw error;
+    }
   }
-  return agent.sessions.followUp(caller, { sessionId, continuationToken, message });
 }
 
 async function waitFor(

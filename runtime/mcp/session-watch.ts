@@ -39,6 +39,9 @@ export class SessionWatch {
   #lastOutcome: Outcome | undefined;
   #isIdle = false;
   #next = 0;
+  /** What was recorded is read; what comes now is news. */
+  #isLive = false;
+  readonly #sinceMessage: SessionEvent[] = [];
 
   constructor(sessions: SessionService, caller: Caller, sessionId: string, options: WatchOptions) {
     this.#sessions = sessions;
@@ -49,11 +52,13 @@ export class SessionWatch {
 
   async report(): Promise<AskReport> {
     const { signal } = this.#options;
-    for await (const lines of await this.#sessions.read(this.#caller, this.#sessionId, 0)) this.#take(lines, false);
+    for await (const lines of await this.#sessions.read(this.#caller, this.#sessionId, 0)) this.#take(lines);
+    this.#isLive = true;
+    for (const event of this.#sinceMessage.splice(0)) this.#options.onEvent?.(event);
     if (!signal.aborted && !(await this.#isDone())) {
       const batches = await this.#sessions.follow(this.#caller, this.#sessionId, this.#next, signal);
       for await (const lines of batches) {
-        this.#take(lines, true);
+        this.#take(lines);
         if (await this.#isDone()) break;
       }
     }
@@ -88,14 +93,15 @@ export class SessionWatch {
     return { status: "awaiting_approval", sessionId, approvals };
   }
 
-  #take(lines: readonly string[], isNews: boolean): void {
+  #take(lines: readonly string[]): void {
     for (const line of lines) {
       // Pieces of texts are most of a log, and say nothing that is asked for here.
       if (/^\{"type":"(?:message|reasoning)\.appended"/.test(line)) continue;
       const event = JSON.parse(line) as SessionEvent;
       this.#next = event.index + 1;
       this.#fold(event);
-      if (isNews || this.#turn !== undefined) this.#options.onEvent?.(event);
+      if (this.#isLive) this.#options.onEvent?.(event);
+      else if (this.#turn !== undefined) this.#sinceMessage.push(event);
     }
   }
 
@@ -104,7 +110,11 @@ export class SessionWatch {
       case "message.received":
         this.#isIdle = false;
         this.#lastTurn = event.turnId;
-        if (event.data.text === this.#options.message) this.#turn = event.turnId;
+        if (event.data.text === this.#options.message) {
+          // Said before in the same words: it is the last time that counts.
+          this.#turn = event.turnId;
+          this.#sinceMessage.length = 0;
+        }
         return;
       case "turn.started":
         this.#isIdle = false;

@@ -8,8 +8,16 @@ import { defineTool } from "../../runtime/authoring/tools.js";
 import { decodeHeaderValue } from "../../runtime/mcp/header-value.js";
 import { makeBundle } from "./support/bundle.js";
 import { startHost } from "./support/host.js";
-import { expectAlive, meta, modern, rpc, stateless } from "./support/mcp-rpc.js";
+import { expectAlive, meta, modern, rpc, type Sent, stateless } from "./support/mcp-rpc.js";
 import { createGate, createTester } from "./support/tester.js";
+
+interface Report {
+  readonly status: string;
+  readonly sessionId: string;
+  readonly result?: string;
+}
+
+const reportIn = ({ body: { result = {} } }: Pick<Sent, "body">): Report => result.structuredContent as Report;
 
 describe("tools", () => {
   it("survives a tool that throws anything, gives what JSON can't carry, or never ends", async () => {
@@ -102,6 +110,51 @@ describe("tools", () => {
       arguments: { sessionId: id, waitSeconds: 30 },
     });
     expect(report.body.result?.structuredContent).toMatchObject({ status: "cancelled", sessionId: id });
+  });
+
+  it("lets several asks write to one session at the same time, each with an end of its own", async () => {
+    const { base } = await startHost(makeBundle([createTester().parts]));
+    const ask = async (args: Record<string, unknown>) => {
+      return reportIn(await rpc(`${base}/v1/mcp`, "tools/call", { name: "ask", arguments: args }));
+    };
+    const { sessionId } = await ask({ message: "first" });
+    const reports = await Promise.all(["one", "two", "three"].map((message) => ask({ message, sessionId })));
+    for (const [index, report] of reports.entries()) {
+      expect(["finished", "cancelled"]).toContain(report.status);
+      if (report.status === "finished") expect(report.result).toContain(["one", "two", "three"][index]);
+    }
+    expect(reports.filter(({ status }) => status === "finished").length).toBeGreaterThanOrEqual(1);
+  });
+
+  it("tells of the turn that a message began, not of one that the same words began before", async () => {
+    const { base } = await startHost(makeBundle([createTester().parts]));
+    const url = `${base}/v1/mcp`;
+    const message = '/add {"a":1}';
+    const first = await rpc(url, "tools/call", { name: "ask", arguments: { message } });
+    const { sessionId } = reportIn(first);
+    const again = { name: "ask", arguments: { message, sessionId }, _meta: { progressToken: "p" } };
+    const { text, headers } = await rpc(url, "tools/call", again);
+    expect(headers.get("content-type")).toBe("text/event-stream");
+    expect(headers.get("x-accel-buffering")).toBe("no");
+    expect(text.match(/"message":"calling add"/g)).toHaveLength(1);
+    const data = text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
+    const progress = data.flatMap((each) => (each.method === "notifications/progress" ? [each.params.progress] : []));
+    expect(progress).toEqual(progress.map((_, index) => index + 1));
+    expect(data.at(-1)).toMatchObject({ id: 7, result: { structuredContent: { status: "finished", sessionId } } });
+  });
+
+  it("answers with the request's id while it closes, and ends a wait with where things stand", async () => {
+    const tester = createTester();
+    const host = await startHost(makeBundle([tester.parts]));
+    const url = `${host.base}/v1/mcp`;
+    const asked = rpc(url, "tools/call", { name: "ask", arguments: { message: "/wait {}" } });
+    await tester.begun.opened;
+    const closing = host.close();
+    tester.gate.open();
+    await closing;
+    const { status, body } = await asked;
+    expect([status, body.id]).toEqual([200, 7]);
+    expect(["running", "finished"]).toContain(reportIn({ body }).status);
   });
 
   it("refuses arguments of ask and check that make no sense", async () => {
