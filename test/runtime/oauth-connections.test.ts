@@ -13,6 +13,7 @@ import { type Office, openOffice, peopleLogIn, signIn } from "./support/protecte
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.unstubAllEnvs();
 });
 
 /** Somebody logs in to the server, as `bdk mcp oauth office` lets them; `change` is what befalls the redirect. */
@@ -241,6 +242,27 @@ test("a login does not begin where it would not be safe", async () => {
     "login page is not an https URL",
   );
   await refused(await metadata({ issuer: "https://evil.example" }), "metadata is of another issuer");
+});
+
+test("a deployment may bring a login in its environment; from then on the renewed one counts", async () => {
+  const office = await openOffice();
+  const { tokens, client } = await logIn(office);
+  vi.stubEnv("MCP_OAUTH_OFFICE_REFRESH_TOKEN", tokens.refresh_token ?? "");
+  vi.stubEnv("MCP_OAUTH_OFFICE_CLIENT_ID", client.client_id);
+  const bundle = connectedBundle({ mcp: { office: { url: office.mcp.url, oauth: true, advertiseTools: true } } });
+  const first = await startHost(bundle);
+  const say = async (base: string) => (await call(`${base}/v1/tools/office__say`, { body: { input: {} } })).body;
+  expect(await say(first.base)).toMatchObject(worked);
+  const renewed = openLogins(first.stateRoot, "tester").read("office")?.tokens;
+  expect(renewed?.refresh_token).not.toBe(tokens.refresh_token);
+  await first.close();
+  // The refresh token of the environment is spent by now.
+  const second = await startHost(bundle, { stateRoot: first.stateRoot });
+  expect(await say(second.base)).toMatchObject(worked);
+  vi.stubEnv("MCP_OAUTH_OFFICE_ISSUER", "https://login.example");
+  const third = await startHost(bundle);
+  expect(JSON.stringify(await say(third.base))).toContain("names another authorization server");
+  expect(JSON.stringify([first.lines, second.lines])).not.toContain(tokens.refresh_token);
 });
 
 test("a damaged login is told, not used", async () => {
