@@ -29,7 +29,7 @@ export const run: Run<"slack"> = async ({ args, options }, terminal) => {
   if (manifest === undefined || hasErrors(diagnostics)) throw new CommandFailure(exit.failed, diagnostics, root);
   await writeDiagnostics(terminal.err, diagnostics, root);
 
-  const { agent, channel } = choose(manifest.agents, options.slug, options.channel);
+  const { agent, channel } = choose(manifest.agents, options);
   const transport = readTransport(options["request-url"], channel);
   const app = createAppManifest(agent, channel, transport);
   if (options.json) await writeJson(terminal.out, app);
@@ -41,12 +41,18 @@ export const run: Run<"slack"> = async ({ args, options }, terminal) => {
   return exit.ok;
 };
 
-function choose(agents: readonly AgentManifest[], slug: string | undefined, name: string | undefined): Found {
+function choose(
+  agents: readonly AgentManifest[],
+  { slug, channel: name, prefix }: Readonly<Record<"slug" | "channel" | "prefix", string | undefined>>,
+): Found {
   const all = agents.flatMap((agent) =>
     agent.channels.flatMap((channel): Found[] => (channel.pack === "slack" ? [{ agent, channel }] : [])),
   );
   const wanted = all.filter(
-    ({ agent, channel }) => (slug ?? agent.slug) === agent.slug && (name ?? channel.name) === channel.name,
+    ({ agent, channel }) =>
+      (slug ?? agent.slug) === agent.slug &&
+      (name ?? channel.name) === channel.name &&
+      (prefix === undefined || channel.options?.envPrefix === prefix),
   );
   const [found, ...others] = wanted;
   if (found !== undefined && others.length === 0) return found;

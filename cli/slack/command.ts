@@ -10,6 +10,7 @@ export const slackCommand = defineCommand({
     dir,
     slug,
     channel: { kind: "text", value: "name", summary: "The Slack channel that is meant, where there are several" },
+    prefix: { kind: "text", value: "name", summary: "The Slack channel with this envPrefix" },
     "request-url": {
       kind: "text",
       value: "url",

@@ -110,8 +110,13 @@ describe("bdk slack manifest", () => {
     );
     const both = await bdk(["slack", "manifest", "--dir", dir]);
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("--channel triage")]);
-    const { stderr } = await read(dir, "--channel", "triage");
-    expect(stderr).toContain("TRIAGE_SLACK_BOT_TOKEN");
+    for (const flags of [
+      ["--channel", "triage"],
+      ["--prefix", "TRIAGE"],
+    ]) {
+      const { stderr } = await read(dir, ...flags);
+      expect(stderr).toContain("TRIAGE_SLACK_BOT_TOKEN");
+    }
     const none = await bdk(["slack", "manifest", "--dir", await copyProject("pr-approver")]);
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("slackChannel()")]);
     const word = await bdk(["slack", "doctor", "--dir", dir]);

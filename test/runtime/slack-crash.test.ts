@@ -146,6 +146,30 @@ test("killed when Slack had taken the reply and nobody had heard of it: it is no
   expect(slack.methods()).toEqual(["chat.postMessage", "conversations.replies", "chat.postMessage"]);
 });
 
+test("killed after the message was sent and before that was noted: it is not sent again", async () => {
+  const thread = inThread();
+  const first = await start(await startFakeSlack(), thread);
+  for (const [text, ts] of [
+    ["one", thread],
+    ["two", "8.1"],
+  ] as const) {
+    await sendEvent(
+      first.events,
+      envelope(mention(text, { ts, thread_ts: ts === thread ? undefined : thread }), `Ev0X${ts}`),
+    );
+    await expect.poll(() => first.slack.posted.length, patient).toBe(text === "one" ? 1 : 2);
+  }
+  await emitted.kill();
+  const inbox = join(emitted.work, `state-${thread}`, "inbox.ndjson");
+  const lines = readFileSync(inbox, "utf8").split("\n");
+  writeFileSync(inbox, lines.filter((line) => !line.includes('"is":"done"')).join("\n"));
+  const second = await start(first.slack, thread);
+  await expect.poll(() => second.notes().length, patient).toBe(4);
+  await sendEvent(second.events, envelope(mention("three", { ts: "8.2", thread_ts: thread }), "Ev0Y"));
+  await expect.poll(() => second.slack.posted.length, patient).toBe(3);
+  expect(await received(second, thread)).toEqual([["one", "two", "three"]]);
+});
+
 test("killed twice, at the event and at the reply: still one turn, one reply", async () => {
   const thread = inThread();
   const slack = await startFakeSlack();

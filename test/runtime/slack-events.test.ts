@@ -90,6 +90,8 @@ test("reading: the app's own messages, edits, joins, Slackbot and mentions told 
   };
   expect(is(envelope(mention("hello")))).toBe("mention");
   expect(is(envelope(message("hello", { channel_type: "im", channel: "D1" })))).toBe("direct");
+  expect(is(envelope(message("hello", { channel_type: undefined, channel: "D1" })))).toBe("direct");
+  expect(is(envelope(mention("hello", { channel: "D1" })))).toBe("ignored");
   expect(is(envelope(message("hello")))).toBe("post");
   expect(is(envelope(message("an alert", { subtype: "bot_message", bot_id: "B9", user: undefined })))).toBe("post");
   expect(is(envelope(message("<@U0BOT> hello")))).toBe("ignored");
@@ -134,11 +136,24 @@ test("a retry storm gives one turn; so does the same event after a restart", asy
   await first.close();
   const second = await startSlackHost({}, {}, { stateRoot, slack });
   expect(await sendEvent(second.events, event, { "x-slack-retry-num": "3" })).toBe(200);
-  expect(await sendEvent(second.events, envelope(mention("and now?"), "Ev0NEXT"))).toBe(200);
+  const next = mention("and now?", { ts: "1700000001.000001", thread_ts: "1700000000.000001" });
+  expect(await sendEvent(second.events, envelope(next, "Ev0NEXT"))).toBe(200);
   await expect.poll(() => slack.of("chat.postMessage").length).toBe(2);
   const [session, ...others] = await sessionsOf(second.base);
   expect(others).toEqual([]);
   expect(await textsOf(second.base, session?.id ?? "")).toEqual(["what is the time?", "and now?"]);
+});
+
+test("a mention that comes as a post of the channel too, before anyone knows who the app is, is one turn", async () => {
+  const host = await startSlackHost({ engagement: { channelPosts: { allow: ["C0OPS"] } } });
+  host.slack.answer("auth.test", () => ({ ok: false, error: "invalid_auth" }));
+  for (const event of [mention("hello"), message("<@U0BOT> hello")]) {
+    expect(await sendEvent(host.events, { ...envelope(event), authorizations: [] })).toBe(200);
+  }
+  await expect.poll(() => host.slack.of("chat.postMessage").length).toBe(1);
+  const [session, ...others] = await sessionsOf(host.base);
+  expect(others).toEqual([]);
+  expect(await textsOf(host.base, session?.id ?? "")).toHaveLength(1);
 });
 
 test("without a signing secret only this machine is heard, and not through a proxy", async () => {

@@ -30,6 +30,7 @@ type MessageEvent = SlackEvent & { readonly is: "message" };
 
 /** A message that its handler wants answered. */
 interface Taken {
+  /** The same for what must not be answered twice. */
   readonly id: string;
   readonly message: SlackMessage;
   readonly dispatch: SlackDispatch;
@@ -84,7 +85,10 @@ export function createDispatcher(
     }
   }
 
-  async function onMessage({ kind, message }: MessageEvent, { id, isRepeat }: InboxDelivery): Promise<void> {
+  async function onMessage(
+    { kind, message, mayComeTwice }: MessageEvent,
+    { id, isRepeat }: InboxDelivery,
+  ): Promise<void> {
     const conversation = conversationOf(message, kind, continuation);
     if (isStop(message)) {
       if (kind !== "post" || host.findSession(formatKey(conversation)) !== undefined) return stop(conversation, kind);
@@ -100,7 +104,7 @@ export function createDispatcher(
     };
     const dispatch = readDispatch(await handlers[kind](ctx, message), kind);
     if (dispatch === undefined) return;
-    const taken = { id, message, dispatch };
+    const taken = { id: mayComeTwice === true ? `${message.channelId}:${message.ts}` : id, message, dispatch };
     if (kind !== "post") return send(kind, [taken]);
     // What an earlier process had waiting stays among itself: it may have been sent.
     const key = `${message.channelId}:${message.threadTs ?? ""}${isRepeat ? ":repeat" : ""}`;

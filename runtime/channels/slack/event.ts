@@ -13,7 +13,13 @@ export type MessageKind = "mention" | "direct" | "post";
 
 /** What an envelope means to the pack. */
 export type SlackEvent =
-  | { readonly is: "message"; readonly kind: MessageKind; readonly message: SlackMessage }
+  | {
+      readonly is: "message";
+      readonly kind: MessageKind;
+      readonly message: SlackMessage;
+      /** Nobody knows who the app is: a mention may come twice, as a post of the channel too. */
+      readonly mayComeTwice?: boolean;
+    }
   /** A person opened a conversation with the app in its own pane. */
   | { readonly is: "thread-started"; readonly channelId: string; readonly threadTs: string }
   | { readonly is: "button"; readonly press: ButtonPress }
@@ -75,14 +81,17 @@ function readMessage(envelope: Fields, event: Fields, identity: SlackIdentity): 
     ...(threadTs !== undefined && { threadTs }),
     ...(author !== undefined && { author }),
   };
-  if (isMention) return { is: "message", kind: "mention", message };
-  if (event.channel_type === "im") {
+  const isDirect = event.channel_type === "im" || channelId.startsWith("D");
+  const unsure = botUser === undefined ? { mayComeTwice: true } : {};
+  if (isMention && !isDirect) return { is: "message", kind: "mention", message, ...unsure };
+  if (isMention) return ignored("a mention in a direct message, which comes as that too");
+  if (isDirect) {
     // Slackbot's notices and other apps' messages are not said to the app by anyone.
     return author?.isBot === true ? ignored("a bot's direct message") : { is: "message", kind: "direct", message };
   }
   if (botUser !== undefined && raw.includes(`<@${botUser}`))
     return ignored("a mention, which comes as an event of its own");
-  return { is: "message", kind: "post", message };
+  return { is: "message", kind: "post", message, ...unsure };
 }
 
 function isOwn(envelope: Fields, event: Fields, identity: SlackIdentity, botUser: string | undefined): boolean {
