@@ -2,6 +2,7 @@ import { type CommandSpec, defineCommand } from "./command.js";
 import { githubCommand } from "./github/command.js";
 import { mcpCommand } from "./mcp/command.js";
 import { bearerToken, dir, json, model, server, slug, stateRoot, stored, url } from "./options.js";
+import { slackCommand } from "./slack/command.js";
 
 /** Every command, in the order that help shows. The file of the same name in `commands/` runs it. */
 export const commandTable = {
@@ -321,30 +322,7 @@ export const commandTable = {
     notes: ["A server keeps its last 1000 lines."],
   }),
   mcp: mcpCommand,
-  slack: defineCommand({
-    group: "Make",
-    summary: "Print the manifest of the Slack app that a channel needs",
-    arguments: [{ name: "action", required: true, summary: "manifest" }],
-    options: {
-      dir,
-      slug,
-      channel: { kind: "text", value: "name", summary: "The Slack channel that is meant, where there are several" },
-      "request-url": {
-        kind: "text",
-        value: "url",
-        summary: "Where Slack reaches the agent over HTTPS; without it the app uses Socket Mode",
-      },
-      json,
-    },
-    examples: [
-      { command: "bdk slack manifest > slack.yaml", summary: "For an app that calls Slack: no public address needed" },
-      {
-        command: "bdk slack manifest --request-url https://bots.example.com/my-agent --json",
-        summary: "For an app that Slack calls, as JSON",
-      },
-    ],
-    notes: ["The manifest is on stdout; what to do with it, and which variables to set, on stderr."],
-  }),
+  slack: slackCommand,
   github: githubCommand,
   help: defineCommand({
     group: "Help",
