@@ -46,6 +46,27 @@ describe("tools", () => {
     await expectAlive(url);
   });
 
+  it("sends log lines from the level that is asked for on, and writes all of them to the server's log", async () => {
+    const chatty = defineTool({
+      description: "Says something of each sort.",
+      execute: (_input, ctx) => {
+        for (const level of ["debug", "info", "warning", "error"] as const) ctx.log(level, `it is ${level}`);
+        return "said";
+      },
+    });
+    const host = await startHost(makeBundle([createTester({ tools: { chatty } }).parts]));
+    const url = `${host.base}/v1/mcp/tools`;
+    const levelsIn = ({ text }: Sent) => [...text.matchAll(/"level":"(\w+)"/g)].map(([, level]) => level);
+    const _meta = { ...meta, "io.modelcontextprotocol/logLevel": "warning" };
+    expect(levelsIn(await stateless(url, "tools/call", { name: "chatty", _meta }))).toEqual(["warning", "error"]);
+    expect(levelsIn(await stateless(url, "tools/call", { name: "chatty" }))).toEqual([]);
+    expect(levelsIn(await rpc(url, "tools/call", { name: "chatty" }))).toEqual(["info", "warning", "error"]);
+    const plain = await rpc(url, "tools/call", { name: "chatty" }, { accept: "application/json" });
+    expect([plain.headers.get("content-type"), levelsIn(plain)]).toEqual(["application/json; charset=utf-8", []]);
+    const lines = host.lines.filter(({ message }) => message.includes("it is ")).map(({ level }) => level);
+    expect(lines.slice(0, 4)).toEqual(["debug", "info", "warn", "error"]);
+  });
+
   it("aborts a call whose client is gone in 2026-07-28, and lets it end in earlier revisions", async () => {
     const ended: string[] = [];
     const over = createGate();

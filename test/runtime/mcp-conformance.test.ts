@@ -56,6 +56,7 @@ const runs = [
 
 describe("conformance", () => {
   const failed = new Set<string>();
+  const failedByOlder = new Set<string>();
   const passed = new Map<string, number>();
 
   it.each(runs)(
@@ -68,11 +69,21 @@ describe("conformance", () => {
       const known = notApplicable();
       const bad = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING");
       for (const each of bad) failed.add(keyOf(each));
+      if (runner === "0.1.16") for (const { scenario } of bad) failedByOlder.add(scenario);
       passed.set(`${runner} ${revision}`, checks.filter(({ status }) => status === "SUCCESS").length);
       expect(bad.filter((each) => !known.has(keyOf(each)))).toEqual([]);
     },
     3 * minutes,
   );
+
+  it("fails no scenario of the older runner that the measured baseline does not list", () => {
+    const baseline = readFileSync(
+      resolve("../shared/vectors/mcp/conformance-0.1.16-tools-only-stateless.baseline.yml"),
+      "utf8",
+    );
+    const listed = [...baseline.matchAll(/^ {2}- (\S+)$/gm)].map(([, scenario]) => scenario);
+    expect([...failedByOlder].sort()).toEqual(listed.sort());
+  });
 
   it("finds each entry of the list of what does not apply failing, and enough that passes", () => {
     expect([...failed].sort()).toEqual([...notApplicable()].sort());
