@@ -37,9 +37,17 @@ export function reportProblem(problem: Problem, definition: Definition): Diagnos
   return diagnostic(code, {
     message: `${nameOf(definition)}${ofPackage(definition)}: ${message}`,
     at: labelsOf(definition, field, also),
-    ...(help === undefined ? {} : { help }),
+    ...(help === undefined ? {} : { help: `${variablesBehind(definition, code, field)}${help}` }),
     ...(severity === undefined ? {} : { severity }),
   });
+}
+
+/** The settings of an extension are often the environment's: then that is what has to be mended. */
+function variablesBehind({ env }: Definition, code: Problem["code"], field: string): string {
+  if (code !== "extensionSettings") return "";
+  const within = env.filter(({ field: of }) => of === field || of?.startsWith(`${field}.`));
+  const names = [...new Set(within.map(({ name }) => name))];
+  return names.length === 0 ? "" : `set ${names.join(", ")} to what it asks for, or `;
 }
 
 function labelsOf(definition: Definition, field: string, also: Problem["also"]): readonly Label[] {
