@@ -1,8 +1,10 @@
 /** Socket Mode against a WebSocket server on loopback: acknowledged when safe, once each, and back after a break. */
 import { expect, test, vi } from "vitest";
+import { defaultSlackAuth, type SlackChannelOptions } from "../../runtime/authoring/channels/slack.js";
+import { makeBundle } from "./support/bundle.js";
 import { envelope, mention, message, pressPayload, startFakeSlack } from "./support/fake-slack.js";
 import { call } from "./support/host.js";
-import { type SlackHost, startSlackHost } from "./support/slack-host.js";
+import { type SlackHost, slackParts, startSlackHost } from "./support/slack-host.js";
 
 const socketOnly = { SLACK_APP_TOKEN: "xapp-test-token", SLACK_SIGNING_SECRET: "" };
 const patient = { timeout: 10_000 };
@@ -100,4 +102,24 @@ test("the connection closes with the server", async () => {
   await host.close();
   await expect.poll(() => connection?.readyState, patient).toBe(3);
   expect(host.slack.socket.connections).toHaveLength(1);
+});
+
+test("new code takes the connection over: its handlers hear what comes next, and what was waiting together is taken", async () => {
+  const answering = (who: string): SlackChannelOptions => ({
+    reply: { status: false },
+    engagement: { channelPosts: { allow: ["C0LOGS"], debounceMs: 60_000 } },
+    onAppMention: (ctx, said) => ({ auth: defaultSlackAuth(said, ctx), context: [`${who} code`] }),
+  });
+  const host = await start(answering("old"));
+  const { slack } = host;
+  slack.socket.send(wrapped(envelope(message("a log line", { channel: "C0LOGS", ts: "1.000001" })), "e1"));
+  await expect.poll(() => acks(host), patient).toEqual(["e1"]);
+  await host.swap(makeBundle([slackParts(answering("new"))], { hash: "sha256:two" }));
+  await expect.poll(() => slack.socket.connections.length, patient).toBe(2);
+  await expect.poll(() => slack.socket.connections[0]?.readyState, patient).toBe(3);
+  await posted(host, 1);
+  expect(slack.posted[0]?.channel).toBe("C0LOGS");
+  slack.socket.send(wrapped(envelope(mention("hello", { ts: "2.000001" })), "e2"));
+  await posted(host, 2);
+  expect(slack.posted[1]?.text).toContain("new code");
 });
