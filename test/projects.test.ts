@@ -73,6 +73,19 @@ const bots: readonly Bot[] = [
     info: { "legacy-july": { name: "Legacy simulator v1.0", hooks: named("memory") } },
   },
   {
+    dir: "mcp-tools",
+    calls: [
+      { agent: "mcp-tools", tool: "route_query", input: { region: "eu" }, result: { region: "eu", priority: 0 } },
+      {
+        agent: "mcp-tools",
+        tool: "test_audio_content",
+        result: { content: [{ type: "audio", data: expect.any(String), mimeType: "audio/wav" }] },
+      },
+      { agent: "mcp-tools", tool: "test_tool_with_progress", result: "All of it is done." },
+    ],
+    info: { "mcp-tools": { name: "mcp-tools", model: { id: "offline", params: [] } } },
+  },
+  {
     dir: "json-tools",
     calls: [
       { agent: "json-tools", tool: "ping", result: "pong" },
