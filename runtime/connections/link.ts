@@ -7,6 +7,7 @@ import { ConnectionError } from "./error.js";
 import { explain, isStaleSession } from "./explain.js";
 import { OutputSchemas } from "./output-schema.js";
 import { type ConnectionSpec, isAllowed } from "./spec.js";
+import { listTools } from "./tool-list.js";
 import { makeTransport } from "./transport.js";
 import { unlessAborted } from "./waiting.js";
 
@@ -55,7 +56,7 @@ export class Link {
   #listing: Promise<readonly Tool[]> | undefined;
   /** How often the server has said that its list changed. */
   #changes = 0;
-  #hasSaidMissing = false;
+  #hasSaid = false;
   #failures = 0;
   #retryAt = 0;
   #lastFailure: ConnectionError | undefined;
@@ -106,28 +107,31 @@ export class Link {
   async #fetchList(): Promise<readonly Tool[]> {
     const { clock } = this.#sources;
     const changes = this.#changes;
-    const answer = await this.#use("list", ({ client }) =>
-      // Our own `until` counts, which a change that the server tells of ends.
-      client.listTools(undefined, { timeout: listTimeoutMs, cacheMode: "refresh" }),
-    );
+    const limits = { timeout: listTimeoutMs, pages: mostPages };
+    const answer = await this.#use("list", ({ client }) => listTools(client, limits));
     const seen = new Set<string>();
     const tools = answer.tools.filter(({ name }) => {
       const isNew = !seen.has(name);
       seen.add(name);
       return isNew && isAllowed(this.spec, name);
     });
-    const ttlMs = typeof answer.ttlMs === "number" && answer.ttlMs > 0 ? Math.min(answer.ttlMs, listTtlMs) : listTtlMs;
-    this.#sayMissing(seen);
+    const { ttlMs: told = 0 } = answer;
+    const ttlMs = told > 0 ? Math.min(told, listTtlMs) : listTtlMs;
+    this.#sayOnce(answer.refused, seen);
     // A change that was told meanwhile may not be in it.
     if (changes === this.#changes) this.#list = { tools, until: clock.now() + ttlMs };
     return tools;
   }
 
   /** A name that is allowed and that the server does not have is mistyped, or was renamed there. */
-  #sayMissing(found: ReadonlySet<string>): void {
-    if (this.#hasSaidMissing) return;
-    this.#hasSaidMissing = true;
+  #sayOnce(refused: readonly string[], found: ReadonlySet<string>): void {
+    if (this.#hasSaid) return;
+    this.#hasSaid = true;
     const { name, allow = [], reads, asks } = this.spec;
+    if (refused.length > 0) {
+      const what = `tools that the protocol does not allow, which are left out: ${refused.join(", ")}`;
+      this.#sources.log("warn", `connection "${name}" lists ${what}`);
+    }
     const wanted = new Set([...allow, ...reads, ...(asks === true ? [] : asks)]);
     const missing = [...wanted].filter((each) => !found.has(each));
     if (missing.length === 0) return;

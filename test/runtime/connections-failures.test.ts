@@ -174,6 +174,32 @@ it("an output schema that is none refuses no answer; an answer that breaks a goo
   expect(even.body).toMatchObject({ isError: true });
 });
 
+it("one tool that the protocol does not allow costs only itself", async () => {
+  const tools = [textTool("good"), { name: "bad" }, { inputSchema: { type: "object" } }];
+  const server = await listen((_request, response, body) => {
+    if (body === undefined) return response.writeHead(405).end();
+    const { id, method, params } = body as { id?: number; method: string; params?: { protocolVersion?: string } };
+    if (id === undefined) return response.writeHead(202).end();
+    const protocolVersion = params?.protocolVersion;
+    const known: Readonly<Record<string, object>> = {
+      initialize: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "odd", version: "1" } },
+      "tools/list": { tools },
+      "tools/call": { content: [{ type: "text", text: "done" }] },
+    };
+    const result = known[method];
+    const answer = result === undefined ? { error: { code: -32601, message: "no" } } : { result };
+    response.writeHead(200, { "content-type": "application/json" });
+    return response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
+  });
+  const host = await startHost(connectedBundle({ mcp: { office: { url: server.url, advertiseTools: true } } }));
+  const { body } = await call(`${host.base}/v1/tools`);
+  expect(body).toEqual({ tools: [{ name: "office__good", source: "office" }], connectionErrors: [] });
+  expect((await call(`${host.base}/v1/tools/office__good`, { body: {} })).body).toMatchObject({ isError: false });
+  expect(host.lines.map(({ message }) => message)).toContain(
+    'connection "office" lists tools that the protocol does not allow, which are left out: bad, one without a name',
+  );
+});
+
 it("a name that its server does not have is told once", async () => {
   const server = await serveNew(echoing([textTool("one")]));
   const office = { url: server.url, advertiseTools: true, tools: { allow: ["one", "too"] }, readTools: ["won"] };
