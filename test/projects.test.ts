@@ -74,7 +74,9 @@ const bots: readonly Bot[] = [
   },
   {
     dir: "mcp-tools",
-    calls: [{ agent: "mcp-tools", tool: "route_query", input: { region: "eu" }, result: { region: "eu", priority: 0 } }],
+    calls: [
+      { agent: "mcp-tools", tool: "route_query", input: { region: "eu" }, result: { region: "eu", priority: 0 } },
+    ],
     info: { "mcp-tools": { name: "mcp-tools" } },
   },
   {
