@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { Problem } from "../protocol.js";
 import { unknownEvents } from "./events.js";
+import { describeGitHub, describeWebhook } from "./github.js";
 import { routeProblems } from "./routes.js";
 import { describeSchema } from "./schema.js";
 import { callable, check, type Described, isObject, present } from "./shape.js";
@@ -43,7 +44,7 @@ export async function describeChannel(value: unknown): Promise<Described> {
     routes.push(present({ method: each.method, path: each.path, description: each.description, ...schemas }));
   }
   const names = Object.keys(data.events ?? {}).sort();
-  const pack = data.pack === "slack" ? describeSlack(data.options) : undefined;
+  const pack = data.pack === undefined ? undefined : packs[data.pack]?.(data.options);
   if (pack !== undefined) all.push(...pack.problems);
   return {
     problems: [...all, ...routeProblems(data.routes ?? [], data.pack), ...unknownEvents(names)],
@@ -56,6 +57,13 @@ export async function describeChannel(value: unknown): Promise<Described> {
     }),
   };
 }
+
+/** What is said of each pack's options. */
+const packs: Readonly<Record<string, (options: unknown) => Described>> = {
+  github: describeGitHub,
+  slack: describeSlack,
+  webhook: describeWebhook,
+};
 
 function schemeOf(policy: unknown): string {
   if (isObject(policy) && typeof policy.scheme === "string") return policy.scheme;
