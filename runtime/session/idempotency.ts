@@ -1,9 +1,10 @@
-import type { Claim, SessionIndex } from "./ports.js";
+import type { SessionEvent } from "./event.js";
+import type { Claim, Log, RecordMark, SessionIndex } from "./ports.js";
 
 /** How long a key answers, in milliseconds: 24 hours. Decision 25. */
 const keptMs = 24 * 60 * 60 * 1000;
 
-type Answer = Pick<Claim, "sessionId" | "messages">;
+type Answer = Pick<Claim, "sessionId" | "messages" | "record">;
 
 /** Gives a retried request the first answer, also while the first is still on its way and after a restart. */
 export interface Idempotency {
@@ -34,5 +35,38 @@ export function createIdempotency(
       underway.set(key, answer);
       return answer;
     },
+  };
+}
+
+/** What the record of a message is known by. */
+export function markOf({ index, turnId, at }: SessionEvent): RecordMark {
+  return { index, at, ...(turnId !== undefined && { turnId }) };
+}
+
+/** Whether the line of a log at a mark's index is the record that was marked. */
+export function isMarked(line: string | undefined, mark: RecordMark): boolean {
+  if (line === undefined) return false;
+  const event = JSON.parse(line) as SessionEvent;
+  const found = markOf(event);
+  return (
+    event.type === "message.received" &&
+    found.index === mark.index &&
+    found.turnId === mark.turnId &&
+    found.at === mark.at
+  );
+}
+
+/** Claims a message right before its record. One that can't be claimed stands all the same: only a repetition of it is not known as one. */
+export function claimRecord(
+  claim: (answer: Answer) => void,
+  sessionId: string,
+  log: Log,
+): (messages: number, record: RecordMark) => void {
+  return (messages, record) => {
+    try {
+      claim({ sessionId, messages, record });
+    } catch (error) {
+      log("warn", `an idempotency key was not kept: ${String(error)}`);
+    }
   };
 }

@@ -6,12 +6,12 @@ import { isInstant } from "./as-of.js";
 import { createDirectCalls } from "./direct-call.js";
 import type { SessionEventData } from "./event.js";
 import { copyEvents, readPrefix } from "./fork.js";
-import { createIdempotency } from "./idempotency.js";
+import { claimRecord, createIdempotency, isMarked } from "./idempotency.js";
 import { createSessionKeys, type SessionKeys } from "./keys.js";
 import type { Listener } from "./observers.js";
 import type { Rejection, SessionDeps, SessionRecord, SessionRow } from "./ports.js";
 import { createRegistry } from "./registry.js";
-import { type RunnerContext, SessionRunner } from "./runner.js";
+import { type BeforeRecord, type RunnerContext, SessionRunner } from "./runner.js";
 import type {
   Accepted,
   Caller,
@@ -50,10 +50,14 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
     onBroken: (runner, error) => registry.onBroken(runner, error),
   };
   const registry = createRegistry(context);
-  const idempotency = createIdempotency(index, clock.now, async ({ sessionId, messages }) => {
+  const idempotency = createIdempotency(index, clock.now, async ({ sessionId, messages, record }) => {
     if (index.get(sessionId) === undefined) return false;
     const runner = await registry.load(sessionId);
-    return runner !== undefined && runner.state.messages >= messages;
+    if (runner === undefined || runner.state.messages < messages) return false;
+    if (record === undefined) return true;
+    // Another message may have taken the number of one that was claimed and never recorded.
+    for await (const [line] of store.read(sessionId, record.index)) return isMarked(line, record);
+    return false;
   });
   const callTool = createDirectCalls(deps, tokens, requireRunner);
   let isClosing = false;
@@ -207,7 +211,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
     }
   }
 
-  async function send(caller: Caller, request: FollowUp, beforeRecord: (messages: number) => void): Promise<number> {
+  async function send(caller: Caller, request: FollowUp, beforeRecord: BeforeRecord): Promise<number> {
     const { sessionId, continuationToken, message, admission = "preempt", workspaceFiles } = request;
     const runner = await requireRunner(caller, sessionId);
     const files = workspaceFiles && (await workspace.stage(sessionId, workspaceFiles));
@@ -256,14 +260,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
       const key = idempotencyKey === undefined ? undefined : `${caller.owner} ${sessionId} ${idempotencyKey}`;
       const answer = await idempotency.once(key, async (claim) => {
         // Claimed with the record: a server that dies before it can answer still knows that this message was taken.
-        const beforeRecord = (messages: number) => {
-          try {
-            claim({ sessionId, messages });
-          } catch (error) {
-            // The message stands all the same; only a repetition of it would not be known as one.
-            deps.log("warn", `an idempotency key was not kept: ${String(error)}`);
-          }
-        };
+        const beforeRecord = claimRecord(claim, sessionId, deps.log);
         return { sessionId, messages: await send(caller, request, beforeRecord) };
       });
       return accepted(answer);

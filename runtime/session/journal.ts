@@ -122,12 +122,17 @@ export class SessionJournal {
     return decision;
   }
 
-  /** Folds and submits at once; resolves when the events are visible. */
-  append(drafts: readonly Draft[]): Promise<void> {
+  /**
+   * Folds and submits at once; resolves when the events are visible.
+   *
+   * @param before is shown the events when nothing of them has happened yet
+   */
+  append(drafts: readonly Draft[], before?: (events: readonly SessionEvent[]) => void): Promise<void> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     if (drafts.length === 0) return this.#visible;
     const at = new Date(this.#context.deps.clock.now()).toISOString();
     const events = stamp(drafts, at, this.record.id, this.#log.nextIndex);
+    before?.(events);
     for (const event of events) this.#fold(event);
     const visible = this.#submit(events);
     this.#visible = visible;

@@ -1,4 +1,4 @@
-import type { Idempotency } from "./idempotency.js";
+import { claimRecord, type Idempotency } from "./idempotency.js";
 import type { Rejection, SessionDeps } from "./ports.js";
 import type { SessionRunner } from "./runner.js";
 import type { Caller } from "./service.js";
@@ -62,14 +62,7 @@ export function createSessionKeys(
     async wake(sessionId, message, key) {
       await idempotency.once(key === undefined ? undefined : `${host.owner} ${sessionId} ${key}`, async (claim) => {
         const runner = await requireRunner(host, sessionId);
-        const beforeRecord = (messages: number) => {
-          try {
-            claim({ sessionId, messages });
-          } catch (error) {
-            // The message stands all the same; only a repetition of it would not be known as one.
-            log("warn", `an idempotency key was not kept: ${String(error)}`);
-          }
-        };
+        const beforeRecord = claimRecord(claim, sessionId, log);
         const messages = await runner.receive({ text: message, admission: "coalesce", beforeRecord });
         tokens.rotated(runner.row, messages);
         return { sessionId, messages };

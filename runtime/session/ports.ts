@@ -53,8 +53,18 @@ export interface Claim {
   readonly key: string;
   readonly sessionId: string;
   readonly messages: number;
+  /** What the message's record is known by; left out where the session's being there tells that it was taken. */
+  readonly record?: RecordMark;
   /** Epoch milliseconds. */
   readonly at: number;
+}
+
+/** Tells a record from another that took its place in the log, because this one was never written. */
+export interface RecordMark {
+  readonly index: number;
+  readonly turnId?: string;
+  /** ISO-8601 instant. */
+  readonly at: string;
 }
 
 /** The append-only log of one session. */

@@ -2,8 +2,17 @@ import { type Command, type Draft, unrun } from "./decide.js";
 import { elapsed } from "./elapsed.js";
 import type { JsonValue, SessionEvent, SessionEventData } from "./event.js";
 import { closeDirectCalls } from "./fork.js";
+import { markOf } from "./idempotency.js";
 import { type SessionContext, SessionJournal } from "./journal.js";
-import type { CallOutcome, EventLog, PreparedCall, SessionRecord, SessionRow, StagedFiles } from "./ports.js";
+import type {
+  CallOutcome,
+  EventLog,
+  PreparedCall,
+  RecordMark,
+  SessionRecord,
+  SessionRow,
+  StagedFiles,
+} from "./ports.js";
 import type { SessionState } from "./state.js";
 import { TurnLoop } from "./turn-loop.js";
 
@@ -11,6 +20,12 @@ export interface RunnerContext extends SessionContext {
   /** The log can't be written any more: the runner is useless and must be replaced. */
   readonly onBroken: (runner: SessionRunner, error: Error) => void;
 }
+
+/**
+ * Called with the number that a message will have and what its record will be known by, right before the record: a process
+ * that dies between the two leaves a mark that nothing bears, which tells a later one that the message was not taken.
+ */
+export type BeforeRecord = (messages: number, record: RecordMark) => void;
 
 /** One session, alive: takes commands, records what they decide, and keeps its turn loop going. */
 export class SessionRunner {
@@ -104,11 +119,7 @@ export class SessionRunner {
     readonly text: string;
     readonly admission: "preempt" | "coalesce";
     readonly files?: StagedFiles;
-    /**
-     * Called with the number that this message will have, right before the record: a process that dies between the two
-     * leaves a number that was never reached, which tells a later one that the message was not taken.
-     */
-    readonly beforeRecord?: (messages: number) => void;
+    readonly beforeRecord?: BeforeRecord;
   }): Promise<number> {
     const { text, admission, files, beforeRecord } = message;
     const journal = this.#journal;
@@ -117,8 +128,8 @@ export class SessionRunner {
     const drafts = journal.decide({ do: "receive", text, admission, turnId, ...named });
     files?.accept(journal.state.messages + 1);
     const interrupted = admission === "preempt" ? journal.state.turn?.id : undefined;
-    beforeRecord?.(journal.state.messages + 1);
-    const visible = journal.append(drafts);
+    const count = journal.state.messages + 1;
+    const visible = journal.append(drafts, ([event]) => event && beforeRecord?.(count, markOf(event)));
     const { messages } = journal.state;
     await visible;
     if (interrupted !== undefined && interrupted === journal.state.turn?.id) {
