@@ -37,7 +37,7 @@ export async function describeChannel(value: unknown): Promise<Described> {
     const schemas: Record<string, unknown> = {};
     for (const field of ["bodySchema", "querySchema"] as const) {
       if (each[field] == null) continue;
-      const found = await describeSchema(each[field], `routes.${index}.${field}`, "input");
+      const found = await describeSchema(each[field], `routes.${index}.${field}`, "input", "value");
       all.push(...found.problems);
       schemas[field] = found.schema;
     }

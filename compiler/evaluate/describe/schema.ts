@@ -16,16 +16,25 @@ export type Direction = "input" | "output";
 
 type JsonSchema = Record<string, unknown>;
 
-/** Reads a schema. `field` names where it stands (`inputSchema`); an absent one takes any object. */
-export async function describeSchema(value: unknown, field: string, direction: Direction): Promise<DescribedSchema> {
+/**
+ * Reads a schema. `field` names where it stands (`inputSchema`); an absent one takes any object. One that takes anything
+ * (`z.unknown()`) takes any object where only objects can be given (`of: "fields"`), and is `{}` elsewhere.
+ */
+export async function describeSchema(
+  value: unknown,
+  field: string,
+  direction: Direction,
+  of: "fields" | "value" = "fields",
+): Promise<DescribedSchema> {
   if (value === undefined || value === null) return { schema: { type: "object" }, validates: "none", problems: [] };
   const standard = standardOf(value);
   const found =
-    standard === undefined ? await readPlain(value, field) : await readStandard(value, standard, field, direction);
+    standard === undefined ? await readPlain(value, field) : await readStandard(value, standard, field, direction, of);
   const { $schema, ...schema } = found.schema;
   // Libraries all say the same dialect; an author who names one means it, and has it checked as that.
   const dialect = found.validates === "json-schema" && typeof $schema === "string" ? { $schema } : {};
-  return { ...found, schema: { ...dialect, ...settle(schema) } };
+  const settled = of === "value" && Object.keys(schema).length === 0 ? schema : settle(schema);
+  return { ...found, schema: { ...dialect, ...settled } };
 }
 
 interface Standard {
@@ -48,6 +57,7 @@ async function readStandard(
   standard: Standard,
   field: string,
   direction: Direction,
+  of: "fields" | "value",
 ): Promise<DescribedSchema> {
   const said = say(standard, direction);
   if (said !== undefined)
@@ -60,15 +70,16 @@ async function readStandard(
     const { describeZod3 } = await import("./zod3.js");
     return describeZod3(value, field, direction);
   }
+  const told = of === "value" ? "nothing is told of what it takes" : "the model is told only that it takes an object";
   return {
-    schema: { type: "object" },
+    schema: of === "value" ? {} : { type: "object" },
     validates: "standard",
     problems: [
       {
         code: "unknownSchema",
         severity: "warning",
         path: field,
-        message: `${field}: a schema of "${standard.vendor}" can't say its JSON Schema, so the model is told only that it takes an object`,
+        message: `${field}: a schema of "${standard.vendor}" can't say its JSON Schema, so ${told}`,
         help: "use zod, or a library that implements Standard JSON Schema",
       },
     ],

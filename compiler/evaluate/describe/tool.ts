@@ -21,7 +21,9 @@ export async function describeTool(value: unknown): Promise<Described> {
   const given = data ?? (typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {});
   const input = await describeSchema(given.inputSchema, "inputSchema", "input");
   const output =
-    given.outputSchema == null ? undefined : await describeSchema(given.outputSchema, "outputSchema", "output");
+    given.outputSchema == null
+      ? undefined
+      : await describeSchema(given.outputSchema, "outputSchema", "output", "value");
   const all = [...problems, ...input.problems, ...(output?.problems ?? [])];
   const faulty = all.some(({ severity }) => severity === undefined || severity === "error");
   if (!faulty && input.schema.type !== "object") {
