@@ -327,10 +327,14 @@ export const commandTable = {
   help: defineCommand({
     group: "Help",
     summary: "Show help of bdk or of one command",
-    arguments: [{ name: "command", required: false, summary: "The command to explain" }],
+    arguments: [
+      { name: "command", required: false, summary: "The command to explain" },
+      { name: "action", required: false, summary: "One of its actions, such as oauth: told on the command's page" },
+    ],
     options: { all: { kind: "flag", summary: "Every command with its options" }, json },
     examples: [
       { command: "bdk help build", summary: "The same as bdk build --help" },
+      { command: "bdk help mcp oauth", summary: "The same as bdk mcp --help, which tells of its actions" },
       { command: "bdk help --all --json", summary: "Everything, for tools" },
     ],
   }),

@@ -30,7 +30,7 @@ export const mcpCommand = defineCommand({
       min: 0,
       max: 65_535,
       default: 0,
-      summary: "oauth: loopback port that the login comes back to (default: any)",
+      summary: "oauth: loopback port that the login comes back to; 0 takes any free one",
     },
     timeout: {
       kind: "integer",

@@ -42,6 +42,18 @@ describe("help", () => {
     expect(JSON.parse(data.stdout)).toMatchObject({ name });
   });
 
+  test("an action is explained on its command's page; an action that no command could have is refused", async () => {
+    const [action, command, wrong] = await Promise.all([
+      bdk(["help", "github", "replay"]),
+      bdk(["github", "replay", "--help"]),
+      bdk(["help", "build", "replay"]),
+    ]);
+    expect(action).toMatchObject({ code: 0, stdout: command.stdout });
+    expect(action.stdout).toContain("usage: bdk github");
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('bdk build has no actions, such as "replay"');
+  });
+
   test("help loads no compiler and no server", async () => {
     const { code, stdout, stderr } = await bdk(["--help"], {
       env: {
