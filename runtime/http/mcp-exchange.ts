@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RuntimeError } from "../errors.js";
 import type { Reply } from "../mcp/message.js";
@@ -102,7 +103,10 @@ export class McpExchange implements Exchange {
     const abort = () => gone.abort(new Error("the client gave up"));
     const { raw } = this.#reply;
     if (this.#closing.aborted) abort();
-    else this.#closing.addEventListener("abort", abort, { once: true });
+    else {
+      setMaxListeners(0, this.#closing); // one for each request that waits
+      this.#closing.addEventListener("abort", abort, { once: true });
+    }
     raw.once("close", () => {
       this.#closing.removeEventListener("abort", abort);
       if (!this.#isOver) abort();

@@ -1,4 +1,5 @@
 /** The session service of one agent over plain files: what `runtime/host` opens for each mount. */
+import { setMaxListeners } from "node:events";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { type ArtifactScope, createArtifactsApi } from "../artifacts/api.js";
@@ -97,6 +98,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
   const clock = options.clock ?? systemClock;
   const store = await openEventStore(stateRoot, log);
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // every handler that runs may listen
   const startedAt = new Date(clock.now()).toISOString();
   const makeId = createIds(clock.now);
   const artifacts = createArtifactStore(stateRoot, makeId, clock.now);

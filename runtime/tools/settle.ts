@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { CallOutcome } from "../session/ports.js";
 import { failed, failedWith } from "./result.js";
 
@@ -34,7 +35,11 @@ export function settle(
       resolve(outcome);
     };
     if (signal?.aborted === true) onAbort();
-    else signal?.addEventListener("abort", onAbort, { once: true });
+    else if (signal !== undefined) {
+      // One signal interrupts many calls: a turn's, or all that run when the server closes. Eleven are no leak.
+      setMaxListeners(0, signal);
+      signal.addEventListener("abort", onAbort, { once: true });
+    }
     running.then(
       (value) => end(toOutcome(value)),
       (error: unknown) => end(failedWith(error)),

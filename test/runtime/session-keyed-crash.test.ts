@@ -1,7 +1,8 @@
 /** `kill -9` between a key's claim and its message: what took the message's place is not taken for it. */
 import { spawnSync } from "node:child_process";
 import { beforeAll, expect, test } from "vitest";
-import { agentOf, alice, eventsOf, only, openSessions, run, tempDir } from "./support/sessions.js";
+import type { SessionKeys } from "../../runtime/session/keys.js";
+import { agentOf, alice, eventsOf, type OpenSessions, only, openSessions, run, tempDir } from "./support/sessions.js";
 import { bundleWorker } from "./support/worker.js";
 
 let worker = "";
@@ -43,7 +44,7 @@ test.each(["followUp", "wake"])(
       const heard = async () => only(await eventsOf(after, sessionId), "message.received").map(({ data }) => data.text);
       if (!(await heard()).includes("first")) lost += 1;
       await after.followUp(alice, { sessionId, continuationToken, message: "second" });
-      if (how === "wake") await after.wake(sessionId, "first", "k");
+      if (how === "wake") await (after as OpenSessions & SessionKeys).wake(sessionId, "first", "k");
       else await after.followUp(alice, { sessionId, continuationToken, message: "first", idempotencyKey: "k" });
       await after.settled(sessionId);
       expect({ step, heard: (await heard()).sort() }).toEqual({ step, heard: ["first", "hello", "second"] });

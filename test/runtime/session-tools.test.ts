@@ -322,19 +322,23 @@ test("while a turn runs, a bound write is busy and a bound read runs alongside",
   expect((await sessions.callTool(alice, { toolName: "write", input: {}, sessionId })).result).toBe("written");
 });
 
-test("services of later versions fail only when used, with a message", async () => {
+test("services whose part was not linked fail only when used, with a message", async () => {
   const sessions = await openSessions({
     tools: {
       names: { execute: (_: never, ctx: ToolContext) => ctx.host.mcp.names() },
       octokit: { execute: (_: never, ctx: ToolContext) => ctx.host.github.getOctokit() },
-      remind: { execute: (_: never, ctx: ToolContext) => ctx.host.reminders.list() },
+      list: { execute: (_: never, ctx: ToolContext) => ctx.host.reminders.list() },
+      remind: {
+        execute: (_: never, ctx: ToolContext) => ctx.host.reminders.create({ purpose: "p", delay: "1h", prompt: "?" }),
+      },
     },
   });
   expect((await sessions.callTool(alice, { toolName: "names", input: {} })).result).toEqual([]);
+  expect((await sessions.callTool(alice, { toolName: "list", input: {} })).result).toEqual([]);
   for (const toolName of ["octokit", "remind"]) {
     expect(await sessions.callTool(alice, { toolName, input: {} })).toMatchObject({
       isError: true,
-      result: { message: expect.stringContaining("can't be used") },
+      result: { message: expect.stringContaining("bdk build --include") },
     });
   }
 });

@@ -6,8 +6,9 @@ import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { createOfflineHarness } from "../../../runtime/harness/offline/offline.js";
 import type { AgentGeneration } from "../../../runtime/manifest/bundle.js";
+import type { SessionKeys } from "../../../runtime/session/keys.js";
 import type { Caller } from "../../../runtime/session/service.js";
-import { openAgentSessions } from "../../../runtime/storage/agent-sessions.js";
+import { type AgentSessions, openAgentSessions } from "../../../runtime/storage/agent-sessions.js";
 
 const [how = "", root = "", sessionId = "", generationJson = "{}"] = process.argv.slice(2);
 const { agent } = JSON.parse(generationJson) as Pick<AgentGeneration, "agent">;
@@ -26,7 +27,7 @@ await sessions.recover();
 const { continuationToken } = await sessions.get(caller, sessionId);
 
 Reflect.set(globalThis, "killArmed", true);
-if (how === "wake") await sessions.wake(sessionId, "first", "k");
+if (how === "wake") await (sessions as AgentSessions & SessionKeys).wake(sessionId, "first", "k");
 else {
   const request = { sessionId, continuationToken: continuationToken ?? "", message: "first", idempotencyKey: "k" };
   await sessions.followUp(caller, request);
