@@ -1,5 +1,6 @@
 /** The TypeScript options of a project: its own tsconfig's, or the scaffold's where it has none. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import type { ts } from "ts-morph";
 import { packageAliases } from "../aliases.js";
@@ -23,7 +24,9 @@ const noInputs = new Set([18002, 18003]);
 /** Reads `tsconfig.json` of the folder, through its chain of `extends`. */
 export function readTypeSettings(api: typeof ts, folder: string): TypeSettings {
   const file = path.join(folder, "tsconfig.json");
-  if (!existsSync(file)) return { options: withOurs(scaffoldOptions(api), folder), faults: [], readable: true };
+  if (!existsSync(file)) {
+    return { options: withOurs({ ...scaffoldOptions(api), ...libraries(folder) }, folder), faults: [], readable: true };
+  }
   const { error } = api.readConfigFile(file, api.sys.readFile);
   if (error !== undefined) return { options: {}, faults: [error], readable: false };
   const text = api.readJsonConfigFile(file, api.sys.readFile);
@@ -70,6 +73,28 @@ function scaffoldOptions({ ScriptTarget, ModuleKind, ModuleResolutionKind }: typ
     resolveJsonModule: true,
     allowJs: true,
   };
+}
+
+/** The libraries of types that the folder finds, and Node's in any case: whatever a bot does, it runs on Node. */
+function libraries(folder: string): ts.CompilerOptions {
+  const typeRoots = foldersUp(folder)
+    .map((each) => path.join(each, "node_modules", "@types"))
+    .filter((each) => existsSync(each));
+  const installed = typeRoots.flatMap((root) => readdirSync(root)).filter((name) => !name.startsWith("."));
+  if (installed.includes("node")) return { typeRoots };
+  const ours = nodeTypes();
+  return ours === undefined ? { typeRoots } : { typeRoots: [...typeRoots, ours], types: [...installed, "node"] };
+}
+
+function foldersUp(folder: string): readonly string[] {
+  const above = path.dirname(folder);
+  return above === folder ? [folder] : [folder, ...foldersUp(above)];
+}
+
+/** The folder that holds the types of Node which our own dependencies brought along. */
+function nodeTypes(): string | undefined {
+  const places = createRequire(path.join(packageFolder, "package.json")).resolve.paths("@types/node") ?? [];
+  return places.map((each) => path.join(each, "@types")).find((each) => existsSync(path.join(each, "node")));
 }
 
 /** Our types under every name of the package, and zod's when the project has none of its own. */

@@ -79,6 +79,20 @@ describe("bdk validate", () => {
     const { diagnostics } = JSON.parse(withTypes.stdout) as { diagnostics: JsonDiagnostic[] };
     expect(diagnostics).toMatchObject([{ severity: "error", file: "bot/tools/wrong.ts", line: 2 }]);
   });
+
+  test("--types knows Node's types where the project has no tsconfig and installed none", async () => {
+    const dir = await temporaryFolder();
+    await writeProject(dir, {
+      "package.json": '{ "name": "bare", "type": "module" }\n',
+      "bot/instructions.md": "You read the environment.\n",
+      "bot/tools/home.ts": toolFile(
+        "() => process.env.HOME",
+        'import { existsSync } from "node:fs";\nexistsSync("/");',
+      ),
+    });
+    expect(await bdk(["validate", "--types", "--dir", dir])).toMatchObject({ code: 0, stdout: "no diagnostics\n" });
+    expect(await bdk(["validate", "--types"], { cwd: dir })).toMatchObject({ code: 0, stdout: "no diagnostics\n" });
+  });
 });
 
 describe("bdk info", () => {
