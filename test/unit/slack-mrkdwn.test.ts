@@ -33,6 +33,9 @@ describe("marks", () => {
     ["<https://a.example/x>", "<https://a.example/x>"],
     ["https://a.example/b_c_d*e*", "https://a.example/b_c_d*e*"],
     ["[a|b](https://x.example/|)", "<https://x.example/%7C|a/b>"],
+    ["[wiki](https://x.example/Bank_(river))", "<https://x.example/Bank_(river)|wiki>"],
+    ["[ada](mailto:ada@x.example)", "<mailto:ada@x.example|ada>"],
+    ["[below](#usage), [file](src/a.ts), ![](img.png)", "below, file, img.png"],
   ])("link %s", (markdown, mrkdwn) => {
     expect(toMrkdwn(markdown)).toBe(mrkdwn);
   });
@@ -43,6 +46,9 @@ describe("marks", () => {
       "&lt;!channel&gt; &lt;!here&gt; &lt;!everyone&gt; &lt;!subteam^S1&gt;",
     );
     expect(toMrkdwn("[<!channel>](https://x.example)")).not.toContain("<!");
+    for (const called of ["!channel", "<!here>", "!subteam^S1", "@U0ADA", "#C0OPS"]) {
+      expect(toMrkdwn(`[hi](${called}) ![](${called})`)).not.toMatch(/<[!@#]/);
+    }
     expect(toMrkdwn("a < b & c > d")).toBe("a &lt; b &amp; c &gt; d");
   });
 
@@ -54,6 +60,15 @@ describe("marks", () => {
       "```\n| a | b |\n|---|---|\n| 1 | **2** |\n```\n\nend",
     );
   });
+});
+
+test("no text takes longer than its length: a heading of blanks, brackets and stars that nothing closes", () => {
+  const many = 60_000;
+  for (const part of [" ", "![", "[a](", "*a ", "`a``b", "__a", "<https://", "# "]) {
+    const text = `# x${part.repeat(many / part.length)}y`;
+    expect(toMrkdwn(text).length).toBeGreaterThan(many / 2);
+    expect(toMrkdwn(text.slice(3)).length).toBeGreaterThan(0);
+  }
 });
 
 const markdown = fc.string({

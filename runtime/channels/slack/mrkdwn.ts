@@ -45,9 +45,9 @@ export function toMrkdwn(markdown: string): string {
 
 /** One line outside code. */
 function block(line: string): string {
-  const heading = /^\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$/.exec(line);
+  const heading = /^\s{0,3}#{1,6}\s+(.*)$/.exec(line);
   if (heading) {
-    const title = inline((heading[1] ?? "").replace(/\*\*|__/g, ""));
+    const title = inline(withoutHashes(heading[1] ?? "").replace(/\*\*|__/g, ""));
     return title === "" ? "" : `*${title}*`;
   }
   if (/^\s{0,3}(?:-\s*){3,}$|^\s{0,3}(?:\*\s*){3,}$|^\s{0,3}(?:_\s*){3,}$/.test(line)) return "———";
@@ -62,27 +62,46 @@ function block(line: string): string {
   return inline(line);
 }
 
-/** Marks inside a line. Finished pieces are put aside, so that no later rule reads them. */
+/** `Title` of `# Title ##`. No pattern: one with optional blanks on both sides takes minutes for a line of blanks. */
+function withoutHashes(title: string): string {
+  let end = title.trimEnd().length;
+  while (title[end - 1] === "#") end -= 1;
+  return title.slice(0, end).trimEnd();
+}
+
+/** Longest text whose marks are read as one, in characters: what pairs marks looks at each more than once. */
+const longestInline = 3_000;
+
+/** Marks inside a line; of one that no message holds, piece by piece. */
 function inline(line: string): string {
+  if (line.length <= longestInline) return marked(line);
+  const space = line.lastIndexOf(" ", longestInline);
+  const at = space > longestInline / 2 ? space : wholeCharacters(line, longestInline);
+  return marked(line.slice(0, at)) + inline(line.slice(at));
+}
+
+/** Finished pieces are put aside, so that no later rule reads them. */
+function marked(line: string): string {
   const kept: string[] = [];
   const keep = (piece: string) => `${mark}${kept.push(piece) - 1}${mark}`;
   const restore = (piece: string): string =>
     piece.replace(/\0(\d+)\0/g, (_all, at: string) => restore(kept[Number(at)] ?? ""));
 
-  const marked = line
+  const withPieces = line
     .replace(/(`+)(.+?)\1(?!`)/g, (_all, _ticks: string, code: string) =>
       keep(`\`${escapeText(code.trim() || code)}\``),
     )
-    .replace(/\\([\\`*_{}[\]()#+\-.!~|>])/g, (_all, char: string) => keep(escapeText(char)))
-    .replace(/!?\[([^\]\n]*)\]\(\s*<?([^\s)>]+)>?(?:\s+"[^"]*")?\s*\)/g, (_all, label: string, url: string) =>
-      keep(link(url, label)),
+    .replace(/\\([\\`*_{}[\]()#+\-.!~|<>])/g, (_all, char: string) => keep(escapeText(char)))
+    .replace(
+      /!?\[([^[\]\n]*)\]\(\s*<?((?:[^\s()>]|\([^\s()>]*\))+)>?(?:\s+"[^"]*")?\s*\)/g,
+      (_all, label: string, url: string) => keep(link(url, label)),
     )
     .replace(/<((?:https?|mailto):[^\s<>|]+)>/g, (_all, url: string) => keep(link(url, "")))
     .replace(/<([@#][A-Z0-9]{2,}(?:\|[^<>]*)?)>/g, (_all, mention: string) => keep(`<${mention}>`))
     // An address may have underscores and stars, which are none of emphasis.
     .replace(/https?:\/\/[^\s<>]+/g, (url: string) => keep(escapeText(url)));
 
-  const emphasised = escapeText(marked)
+  const emphasised = escapeText(withPieces)
     .replace(/\*\*\*(?=\S)(.+?)(?<=\S)\*\*\*/g, (_all, inner: string) => `${keep("*_")}${inner}${keep("_*")}`)
     .replace(/\*\*(?=\S)(.+?)(?<=\S)\*\*/g, (_all, inner: string) => `${keep("*")}${inner}${keep("*")}`)
     .replace(/(?<![\w_])__(?=\S)(.+?)(?<=\S)__(?![\w_])/g, (_all, inner: string) => `${keep("*")}${inner}${keep("*")}`)
@@ -91,7 +110,12 @@ function inline(line: string): string {
   return restore(emphasised);
 }
 
+/**
+ * A link; of an address within a document or a site, its name alone. Slack takes what is in angle brackets for more than
+ * links: `<!channel>` would call everybody.
+ */
 function link(url: string, label: string): string {
+  if (!/^(?:https?|mailto|tel):/i.test(url)) return escapeText(label.trim() === "" ? url : label);
   const address = url.replaceAll("|", "%7C").replaceAll("<", "%3C").replaceAll(">", "%3E").replaceAll("&", "&amp;");
   const name = label
     .replace(/[*_`~]/g, "")
@@ -139,11 +163,14 @@ function cut(line: string, limit: number): readonly string[] {
   let rest = line;
   while (rest.length > limit) {
     const space = rest.lastIndexOf(" ", limit);
-    let at = space > limit / 2 ? space : limit;
-    // Never between the two halves of one character.
-    if (/[\uD800-\uDBFF]/.test(rest[at - 1] ?? "")) at -= 1;
+    const at = space > limit / 2 ? space : wholeCharacters(rest, limit);
     pieces.push(rest.slice(0, at));
     rest = rest.slice(at).trimStart();
   }
   return [...pieces, rest];
+}
+
+/** Where to cut, at most at `limit`: never between the two halves of one character. */
+function wholeCharacters(text: string, limit: number): number {
+  return /[\uD800-\uDBFF]/.test(text[limit - 1] ?? "") ? limit - 1 : limit;
 }
