@@ -1,5 +1,6 @@
 /** When reminders fire. Pure. */
 import { everFires, next, parseCron } from "../schedules/cron.js";
+import { isInstant } from "../session/as-of.js";
 import type { StoredReminder } from "./contract.js";
 
 const units: Readonly<Record<string, number>> = {
@@ -65,7 +66,7 @@ export function readTiming(given: Readonly<Record<string, unknown>>, now: number
       return { nextAt: toIso(now + every), every };
     }
     case "at":
-      return { nextAt: readInstant(given.at) };
+      return { nextAt: readInstant(given.at, now) };
     default:
       return readCron(given.cron, now);
   }
@@ -90,21 +91,19 @@ function readDuration(name: string, value: unknown): number {
 }
 
 /** An instant with its time zone: what is local time here may be another there. */
-function readInstant(value: unknown): string {
+function readInstant(value: unknown, now: number): string {
   const instant = value instanceof Date ? value.getTime() : parseInstant(value);
   if (Number.isNaN(instant)) {
     throw new TimingError(
       `at is a Date, or an ISO-8601 instant with a time zone such as 2026-03-01T09:00:00Z; not ${shown(value)}`,
     );
   }
+  if (instant - now > longestMs) throw new TimingError("at is more than ten years away");
   return toIso(instant);
 }
 
 function parseInstant(value: unknown): number {
-  const isInstant =
-    typeof value === "string" &&
-    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/.test(value);
-  return isInstant ? Date.parse(value) : Number.NaN;
+  return typeof value === "string" && isInstant(value) ? Date.parse(value) : Number.NaN;
 }
 
 function readCron(value: unknown, now: number): Timing {

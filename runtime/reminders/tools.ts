@@ -94,7 +94,7 @@ function createTool(
       const fields: Fields = Object.fromEntries(given.filter(([, value]) => value !== null));
       const issues = [
         ...Object.keys(fields)
-          .filter((key) => !(key in properties))
+          .filter((key) => !Object.hasOwn(properties, key))
           .map((path) => ({ path, message: "is no field of this tool" })),
         ...Object.keys(properties)
           .filter((key) => typeof fields[key] !== "string" && (fields[key] !== undefined || required.includes(key)))

@@ -14,6 +14,8 @@ const wrong: readonly (readonly [string, Record<string, unknown>, string])[] = [
   ["a negative duration", { prompt: "x", delay: -1 }, "invalid_request"],
   ["an interval too short", { prompt: "x", every: "10ms" }, "invalid_request"],
   ["local time", { prompt: "x", at: "2026-03-02T09:00:00" }, "invalid_request"],
+  ["a day that does not exist", { prompt: "x", at: "2026-02-30T09:00:00Z" }, "invalid_request"],
+  ["a year that nobody means", { prompt: "x", at: "9999-12-31T23:59:59Z" }, "invalid_request"],
   ["an invalid date", { prompt: "x", at: new Date(Number.NaN) }, "invalid_request"],
   ["bad cron", { prompt: "x", cron: "61 * * * *" }, "invalid_request"],
   ["cron that never fires", { prompt: "x", cron: "0 0 30 2 *" }, "invalid_request"],
@@ -108,6 +110,7 @@ test("the model makes, lists and cancels reminders of its own conversation", asy
   let token = await say(call("reminders_list", {}), first.continuationToken);
   token = await say(call("reminders_create", { purpose: "ci", prompt: "Look.", delay: 5 }), token);
   token = await say(call("reminders_create", { purpose: "ci", prompt: "Look.", delay: "never" }), token);
+  token = await say(call("reminders_create", { purpose: "ci", prompt: "x", delay: "1h", constructor: "x" }), token);
   token = await say(call("reminders_cancel", { id: elsewhere.id }), token);
   await say(call("reminders_cancel", { id: created?.id }), token);
   expect(await results()).toMatchObject([
@@ -115,6 +118,7 @@ test("the model makes, lists and cancels reminders of its own conversation", asy
     { isError: false, output: { reminders: [{ id: created?.id }] } },
     { isError: true },
     { isError: true, output: { message: expect.stringContaining("never") } },
+    { isError: true, output: { message: expect.stringContaining("constructor: is no field") } },
     { isError: true, output: { message: expect.stringContaining(elsewhere.id) } },
     { isError: false, output: { cancelled: true } },
   ]);
