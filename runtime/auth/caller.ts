@@ -20,6 +20,7 @@ export function toCaller(
       kind: principal.kind,
       id: principal.id,
       ...(principal.claims === undefined ? {} : { claims: principal.claims }),
+      ...(principal.hops === undefined ? {} : { hops: principal.hops }),
     },
   };
 }

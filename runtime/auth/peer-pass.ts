@@ -27,8 +27,8 @@ export function createPeerPasses(now: () => number = Date.now): PeerPasses {
   const key = randomBytes(32);
   const sign = (body: string) => createHmac("sha256", key).update(body).digest("base64url");
   return {
-    issue({ kind, id, claims }) {
-      const told = { kind, id, ...(claims !== undefined && { claims }), until: now() + goodForMs };
+    issue({ kind, id, claims, hops = 0 }) {
+      const told = { kind, id, ...(claims !== undefined && { claims }), hops: hops + 1, until: now() + goodForMs };
       const body = Buffer.from(JSON.stringify(told)).toString("base64url");
       return { [peerHeader]: `${body}.${sign(body)}` };
     },

@@ -5,6 +5,8 @@ export interface Principal {
   readonly claims?: Readonly<Record<string, unknown>>;
   /** An agent of this host asks on this principal's behalf: it owns the same, and sees nothing beyond. */
   readonly isPeer?: boolean;
+  /** How many agents of this host have asked one another until this request; absent when none has. */
+  readonly hops?: number;
 }
 
 /** The key that sessions are owned by: `kind:id`. */

@@ -15,6 +15,19 @@ export interface OAuthConnection {
   readonly settings: Readonly<Record<string, string>>;
 }
 
+const sentWith = new WeakMap<Response, string>();
+
+/** Notes which token an answer is to: when many requests are refused at once, some of them were sent with an older one. */
+export function noteToken(response: Response, headers: Headers): void {
+  const token = /^Bearer (.+)$/.exec(headers.get("authorization") ?? "")?.[1];
+  if (token !== undefined) sentWith.set(response, token);
+}
+
+/** The token that the request of this answer was sent with. */
+export function tokenOf(response: Response): string | undefined {
+  return sentWith.get(response);
+}
+
 /**
  * Gives what a transport of the MCP client takes as `authProvider`; `undefined` when nobody has logged in. Must not
  * start a login: nobody stands before the server. It throws where stored tokens can't be read.

@@ -16,6 +16,11 @@ export type ConnectionErrorCode =
   | "unknown_connection"
   | "unknown_tool";
 
+/** What a person does about a login that is missing. Errors reach models: they name no connection that is for code alone. */
+export function loginCommand({ name, kind }: { readonly name: string; readonly kind: string }): string {
+  return `run bdk mcp oauth ${kind === "host-connection" ? "<name>" : name}`;
+}
+
 /** A failure of a connection; its message holds no credential. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";

@@ -27,7 +27,9 @@ const host: Caller["auth"] = { kind: "app", id: "host" };
 export function createConnections(given: ConnectionSources): Connections {
   const { clock, log, logins } = given;
   const sources =
-    logins === undefined ? given : { authProvider: createConnectionAuth(logins, clock, given.environment), ...given };
+    logins === undefined
+      ? given
+      : { authProvider: createConnectionAuth(logins, clock, log, given.environment), ...given };
   const links = new Map<string, Link>();
   const known = new WeakMap<AgentGeneration, readonly ConnectionSpec[]>();
   /** What the log has been told once. */
@@ -48,7 +50,8 @@ export function createConnections(given: ConnectionSources): Connections {
   /** One line a server; to a peer, one for each principal. */
   function linkOf(spec: ConnectionSpec, scope: ConnectionScope): Link {
     const principal = spec.way.is === "peer" ? onBehalfOf(scope) : host;
-    const key = `${keyOf(spec)}\n${principal.kind}:${principal.id}`;
+    // With all that is claimed of a principal, which may change while its name does not.
+    const key = `${keyOf(spec)}\n${JSON.stringify(principal)}`;
     let link = links.get(key);
     if (link === undefined) {
       // There may be many principals, each with a line to a peer: those at rest are forgotten.
@@ -88,9 +91,17 @@ export function createConnections(given: ConnectionSources): Connections {
     const connectionErrors: ConnectionFailure[] = [];
     for (const each of found) {
       if ("connection" in each) connectionErrors.push(each);
-      else tools.push(...each);
+      else tools.push(...each.filter((tool) => isReachable(of, tool)));
     }
     return { tools, connectionErrors };
+  }
+
+  /** Of `a` with a tool `b__x` and `a__b` with a tool `x`, the longer name has it: providers take no name twice. */
+  function isReachable(of: AgentGeneration, { name, tool, connection }: CatalogTool): boolean {
+    const owner = ownerOf(name, forModel(of, true))?.name;
+    if (owner === connection) return true;
+    sayOnce(`the tool ${tool} of connection "${connection}" is left out: "${name}" is a tool of "${owner}"`);
+    return false;
   }
 
   function sayOnce(message: string): void {
@@ -103,7 +114,8 @@ export function createConnections(given: ConnectionSources): Connections {
     const specs = specsOf(of);
     const spec = specs.find(({ name }) => name === server);
     if (spec !== undefined) return spec;
-    const names = specs.map(({ name }) => name).sort();
+    // Errors of tools reach models and callers: what is for code alone is not among the names.
+    const names = specs.flatMap(({ name, kind }) => (kind === "mcp-connection" ? [name] : [])).sort();
     throw new ConnectionError(
       "unknown_connection",
       `there is no MCP connection "${server}"; there are: ${names.join(", ") || "none"}`,
@@ -158,7 +170,8 @@ export function createConnections(given: ConnectionSources): Connections {
       async callTool(server, tool, args = {}, options = {}) {
         const spec = named(of, server);
         if (!isAllowed(spec, tool)) {
-          throw new ConnectionError("unknown_tool", `connection "${server}" does not allow the tool "${tool}"`);
+          const which = spec.kind === "mcp-connection" ? `connection "${server}"` : "the connection";
+          throw new ConnectionError("unknown_tool", `${which} does not allow the tool "${tool}"`);
         }
         if (scope.record?.dryRun === true && effectOf(spec, tool) === "write") {
           const text = `This is a dry run: "${server}/${tool}" was not carried out.`;
@@ -190,7 +203,13 @@ export function createConnections(given: ConnectionSources): Connections {
     },
 
     async close() {
-      await Promise.all([...links.values()].map((link) => link.close()));
+      await Promise.all(
+        [...links.values()].map((link) => {
+          // What still uses one opens it no more for long.
+          link.retire();
+          return link.close();
+        }),
+      );
     },
   };
 

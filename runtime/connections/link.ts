@@ -3,7 +3,7 @@ import { Client, type Tool } from "@modelcontextprotocol/client";
 import { createRedactor } from "../host/redact.js";
 import type { Caller } from "../session/service.js";
 import type { ConnectionSources } from "./contract.js";
-import { ConnectionError } from "./error.js";
+import { ConnectionError, loginCommand } from "./error.js";
 import { explain, isStaleSession } from "./explain.js";
 import { OutputSchemas } from "./output-schema.js";
 import { type ConnectionSpec, isAllowed } from "./spec.js";
@@ -65,6 +65,8 @@ export class Link {
   #inUse = 0;
   #isRetired = false;
   #callOffIdle: () => void = () => undefined;
+  /** Ends an opening that is under way. */
+  #giveUpOpening: () => void = () => undefined;
 
   /** @param onIdle told when it has been closed because nobody used it */
   constructor(
@@ -234,7 +236,11 @@ export class Link {
   async #connect(isLegacy: boolean): Promise<Open> {
     const { spec } = this;
     const { version, clock } = this.#sources;
-    const { transport, secrets } = await makeTransport(spec, this.#onBehalfOf, this.#sources);
+    const givenUp = new AbortController();
+    const closed = new ConnectionError("connection_unreachable", "the connection was closed");
+    this.#giveUpOpening = () => givenUp.abort(closed);
+    const making = makeTransport(spec, this.#onBehalfOf, this.#sources);
+    const { transport, secrets } = await unlessAborted(making, givenUp.signal);
     const clean = createRedactor(secrets);
     const timeout = spec.way.is === "stdio" ? openTimeoutMs.stdio : openTimeoutMs.http;
     const client = new Client(
@@ -259,7 +265,7 @@ export class Link {
       this.#sources.log("debug", clean(`connection "${spec.name}": ${error.message}`));
     };
     try {
-      await client.connect(transport, { timeout });
+      await unlessAborted(client.connect(transport, { timeout }), givenUp.signal);
     } catch (error) {
       await closeQuietly(client);
       await transport.close();
@@ -313,6 +319,7 @@ export class Link {
 
   async close(): Promise<void> {
     this.#callOffIdle();
+    this.#giveUpOpening();
     const opening = this.#open;
     this.#open = undefined;
     this.#list = undefined;
@@ -322,8 +329,8 @@ export class Link {
 }
 
 /** Who logged in can log in again. */
-function withWayOut(error: ConnectionError, { name, way }: ConnectionSpec): ConnectionError {
-  const command = `run bdk mcp oauth ${name}`;
+function withWayOut(error: ConnectionError, { name, kind, way }: ConnectionSpec): ConnectionError {
+  const command = loginCommand({ name, kind });
   const isLogin = way.is === "http" && way.oauth && error.code === "connection_unauthorized";
   if (!isLogin || error.message.includes(command)) return error;
   return new ConnectionError(error.code, `${error.message}; to log in again, ${command}`, error);

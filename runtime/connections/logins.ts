@@ -28,10 +28,16 @@ export interface Logins {
   write(name: string, login: Login): void;
   /** Whether there was one. */
   remove(name: string): boolean;
+  /** Runs alone among all that would renew this login, other processes included: a refresh token is good once. */
+  alone<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
+
+/** A server may claim what no date can say. Ten years. */
+const longestLifeS = 315_360_000;
 
 /** When tokens that were given at `now` (milliseconds since 1970) run out. */
 export function expiryOf(tokens: StoredOAuthTokens, now: number): string | undefined {
   const { expires_in: seconds } = tokens;
-  return seconds === undefined ? undefined : new Date(now + seconds * 1000).toISOString();
+  if (seconds === undefined || Number.isNaN(seconds)) return undefined;
+  return new Date(now + Math.min(Math.max(seconds, 0), longestLifeS) * 1000).toISOString();
 }

@@ -1,8 +1,8 @@
 /** The tokens of connections that somebody has logged in to: renewed when they are used, one renewal at a time. */
 import { type AuthProvider, OAuthError, refreshAuthorization } from "@modelcontextprotocol/client";
-import type { Clock } from "../session/ports.js";
-import type { ConnectionAuth } from "./auth.js";
-import { ConnectionError } from "./error.js";
+import type { Clock, Log } from "../session/ports.js";
+import { type ConnectionAuth, type OAuthConnection, tokenOf } from "./auth.js";
+import { ConnectionError, loginCommand } from "./error.js";
 import { fetchPlainly, readSeed, toLogin } from "./login-seed.js";
 import { expiryOf, type Login, type Logins } from "./logins.js";
 
@@ -16,35 +16,46 @@ const endings: ReadonlySet<string> = new Set(["invalid_grant", "invalid_client",
  * Gives the MCP client the tokens of logins. Never starts a login: nobody stands before a server.
  *
  * @param environment where logins of deployments without a state root of their own come from; see `readSeed`
- * @example const authProvider = createConnectionAuth(openLogins("/srv/.bdk", "bot"), clock, process.env);
+ * @example const authProvider = createConnectionAuth(openLogins("/srv/.bdk", "bot"), clock, log, process.env);
  */
-export function createConnectionAuth(logins: Logins, clock: Clock, environment: Environment = {}): ConnectionAuth {
+export function createConnectionAuth(
+  logins: Logins,
+  clock: Clock,
+  log: Log,
+  environment: Environment = {},
+): ConnectionAuth {
   /** Renewals under way, by name: a refresh token that is used twice at once may end the whole login. */
   const renewals = new Map<string, Promise<Login>>();
+  const kept = keepLogins(logins, log);
 
-  function read(name: string, url: string): Login {
-    const login = logins.read(name);
-    if (login === undefined) throw ended(name, "nobody is logged in any more");
+  function read(of: OAuthConnection): Login {
+    const login = kept.read(of.name);
+    if (login === undefined) throw ended(of, "nobody is logged in any more");
     // Another server's tokens: the definition was changed since.
-    if (login.url !== url) throw ended(name, "its url is not the one that somebody logged in to");
+    if (login.url !== of.url) throw ended(of, "its url is not the one that somebody logged in to");
     return login;
   }
 
-  function renew(name: string, url: string, used: string): Promise<Login> {
-    let renewal = renewals.get(name);
+  function renew(of: OAuthConnection, used: string): Promise<Login> {
+    let renewal = renewals.get(of.name);
     if (renewal === undefined) {
-      renewal = renewNow(name, url, used).finally(() => renewals.delete(name));
-      renewals.set(name, renewal);
+      renewal = logins
+        .alone(of.name, () => renewNow(of, used))
+        .finally(() => {
+          renewals.delete(of.name);
+        });
+      renewals.set(of.name, renewal);
     }
     return renewal;
   }
 
-  async function renewNow(name: string, url: string, used: string): Promise<Login> {
-    const login = read(name, url);
-    // Somebody has logged in again, or another call has renewed it.
+  async function renewNow(of: OAuthConnection, used: string): Promise<Login> {
+    const { name } = of;
+    const login = read(of);
+    // Somebody has logged in again, or another call or process has renewed it.
     if (login.tokens.access_token !== used) return login;
     const { refresh_token: refreshToken } = login.tokens;
-    if (refreshToken === undefined) throw ended(name, "its token is no longer accepted, and can't be renewed");
+    if (refreshToken === undefined) throw ended(of, "its token is no longer accepted, and can't be renewed");
     try {
       const { url: server, metadata } = login.authorizationServer;
       const tokens = await refreshAuthorization(server, {
@@ -60,39 +71,41 @@ export function createConnectionAuth(logins: Logins, clock: Clock, environment: 
         tokens: { ...tokens, ...(issuer !== undefined && { issuer }) },
         expiresAt: expiryOf(tokens, clock.now()),
       };
-      logins.write(name, next);
+      kept.write(name, next);
       return next;
     } catch (error) {
       if (!(error instanceof OAuthError) || !endings.has(error.code)) throw unreachable(error);
-      if (logins.read(name)?.tokens.refresh_token === refreshToken) logins.remove(name);
-      throw ended(name, "its login has ended or was revoked");
+      const now = kept.read(name);
+      if (now?.tokens.refresh_token !== refreshToken) return read(of);
+      kept.remove(name);
+      throw ended(of, "its login has ended or was revoked");
     }
   }
 
   /** The stored login; the first time, what the environment brings. Renewals make the stored one the newer. */
-  async function open(name: string, url: string): Promise<Login | undefined> {
-    const login = logins.read(name);
+  async function open({ name, url }: OAuthConnection): Promise<Login | undefined> {
+    const login = kept.read(name);
     if (login !== undefined) return login.url === url ? login : undefined;
     const seed = readSeed(name, environment);
     if (seed === undefined) return undefined;
     const made = await toLogin(seed, url).catch((error: unknown) => {
       throw unreachable(error);
     });
-    logins.write(name, made);
+    kept.write(name, made);
     return made;
   }
 
-  return async ({ name, url }) => {
-    const login = await open(name, url);
+  return async (of) => {
+    const login = await open(of);
     if (login === undefined) return undefined;
     let given = login.tokens.access_token;
     const provider: AuthProvider = {
       async token() {
-        let current = read(name, url);
+        let current = read(of);
         const left = current.expiresAt === undefined ? earlyMs : Date.parse(current.expiresAt) - clock.now();
         if (left < earlyMs && current.tokens.refresh_token !== undefined) {
           try {
-            current = await renew(name, url, current.tokens.access_token);
+            current = await renew(of, current.tokens.access_token);
           } catch (error) {
             // It is good for a moment yet, and the next request tries again.
             if (left <= 0 || !(error instanceof ConnectionError) || error.code !== "connection_unreachable")
@@ -102,18 +115,47 @@ export function createConnectionAuth(logins: Logins, clock: Clock, environment: 
         given = current.tokens.access_token;
         return given;
       },
-      async onUnauthorized() {
-        await renew(name, url, given);
+      async onUnauthorized({ response }) {
+        await renew(of, tokenOf(response) ?? given);
       },
     };
     return provider;
   };
 }
 
+/** Logins that count even where they can't be written: a refresh token that was spent does not come back. */
+function keepLogins(logins: Logins, log: Log): Pick<Logins, "read" | "write" | "remove"> {
+  /** What could not be written, and the token of what is on disk in its place. */
+  const unwritten = new Map<string, { readonly login: Login; readonly insteadOf: string | undefined }>();
+  return {
+    read(name) {
+      const stored = logins.read(name);
+      const own = unwritten.get(name);
+      // Somebody has logged in since: that counts.
+      return own !== undefined && own.insteadOf === stored?.tokens.access_token ? own.login : stored;
+    },
+    write(name, login) {
+      try {
+        logins.write(name, login);
+        unwritten.delete(name);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!unwritten.has(name))
+          log("warn", `the renewed login of a connection is lost with this process, as it can't be stored: ${reason}`);
+        unwritten.set(name, { login, insteadOf: logins.read(name)?.tokens.access_token });
+      }
+    },
+    remove(name) {
+      unwritten.delete(name);
+      return logins.remove(name);
+    },
+  };
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
-function ended(name: string, reason: string): ConnectionError {
-  return new ConnectionError("connection_unauthorized", `${reason}: run bdk mcp oauth ${name}`);
+function ended(of: OAuthConnection, reason: string): ConnectionError {
+  return new ConnectionError("connection_unauthorized", `${reason}: ${loginCommand(of)}`);
 }
 
 /** Nothing has been sent to the MCP server itself. What an authorization server says in its error is not passed on. */

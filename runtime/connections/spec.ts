@@ -121,7 +121,7 @@ export function fillFrom(environment: Readonly<Record<string, string | undefined
   const missing = new Set<string>();
   const text = (written: string): string =>
     written.replaceAll(placeholder, (whole, name: string) => {
-      const value = environment[name];
+      const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
       if (value === undefined || value === "") {
         missing.add(name);
         return whole;

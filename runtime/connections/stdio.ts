@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
 import { ConnectionError } from "./error.js";
+import { endWithHost, killGroup } from "./stdio-watch.js";
 
 /** Variables that programs need to be found and to run; nothing else of the host's is passed on. */
 const passedOn = ["PATH", "HOME", "LOGNAME", "USER", "SHELL", "TERM", "LANG", "TZ", "TMPDIR"] as const;
@@ -21,10 +22,6 @@ export interface StdioServer {
   /** Told each line that the server writes to stderr. */
   readonly onLine: (line: string) => void;
 }
-
-/** Groups that run: when the host's process ends without closing, they end with it. */
-const running = new Set<number>();
-let isWatching = false;
 
 /** The environment of a server: what programs need, then its own. */
 export function serverEnvironment(own: Readonly<Record<string, string>>): Record<string, string> {
@@ -59,14 +56,14 @@ export class StdioTransport implements Transport {
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.#child = child;
-    watchExit();
+    let isOver: () => void = () => undefined;
     this.#gone = new Promise((resolve) => {
       child.once("close", () => {
         if (child.pid !== undefined) {
           // What it started and left behind goes with it.
           killGroup(child.pid, "SIGKILL");
-          running.delete(child.pid);
         }
+        isOver();
         resolve();
         this.onclose?.();
       });
@@ -80,7 +77,7 @@ export class StdioTransport implements Transport {
     readLines(child.stderr, onLine);
     return new Promise((resolve, reject) => {
       child.once("spawn", () => {
-        if (child.pid !== undefined) running.add(child.pid);
+        if (child.pid !== undefined) isOver = endWithHost(child.pid);
         resolve();
       });
       child.once("error", (error) => reject(cannotStart(command, error)));
@@ -129,24 +126,6 @@ export class StdioTransport implements Transport {
       killGroup(pid, signal);
     }
     await this.#gone;
-  }
-}
-
-/** Ends what still runs when the process exits without having closed; signals are sent at once. */
-function watchExit(): void {
-  if (isWatching) return;
-  isWatching = true;
-  process.once("exit", () => {
-    for (const pid of running) killGroup(pid, "SIGKILL");
-  });
-}
-
-function killGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch (error) {
-    // Nobody of the group is left, or what is left is not ours to end.
-    if (!(error instanceof Error && "code" in error && (error.code === "ESRCH" || error.code === "EPERM"))) throw error;
   }
 }
 

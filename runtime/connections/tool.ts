@@ -21,7 +21,11 @@ export type CallServer = (spec: ConnectionSpec, scope: CallScope, tool: string, 
 
 /** Who a server is asked on behalf of: the owner of the session, the caller, or the host itself. */
 export function onBehalfOf(scope: ConnectionScope): Caller["auth"] {
-  return scope.record?.auth ?? scope.caller ?? { kind: "app", id: "host" };
+  const { record, caller } = scope;
+  if (record === undefined) return caller ?? { kind: "app", id: "host" };
+  // A call in somebody's session goes on from whoever made it, who may be further along.
+  const hops = Math.max(record.auth.hops ?? 0, caller?.hops ?? 0);
+  return hops === 0 ? record.auth : { ...record.auth, hops };
 }
 
 export function effectOf({ reads }: ConnectionSpec, tool: string): "read" | "write" {

@@ -2,11 +2,15 @@
 import { isAbsolute, join } from "node:path";
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import type { Caller } from "../session/service.js";
+import { noteToken } from "./auth.js";
 import { boundedFetch } from "./bounded-fetch.js";
 import type { ConnectionSources } from "./contract.js";
-import { ConnectionError } from "./error.js";
+import { ConnectionError, loginCommand } from "./error.js";
 import { type ConnectionSpec, type Filled, fillFrom } from "./spec.js";
 import { StdioTransport } from "./stdio.js";
+
+/** How many agents may ask one another, one on behalf of the next. */
+const mostHops = 8;
 
 /** A transport that has not been started, and the values that must never be shown. */
 export interface Opening {
@@ -44,6 +48,10 @@ export async function makeTransport(
       if (peer === undefined) {
         throw new ConnectionError("connection_unreachable", `no agent "${way.slug}" is mounted on this host`);
       }
+      // Each agent that is asked may ask on: without an end to it, two could go round in circles for ever.
+      if ((onBehalfOf.hops ?? 0) >= mostHops) {
+        throw new ConnectionError("connection_refused", `agents have asked one another ${mostHops} times over already`);
+      }
       // The pass is made for each request: it names the principal, and is good for a moment only.
       const fetchAs = (url: string | URL, init?: RequestInit): Promise<Response> => {
         const headers = new Headers(init?.headers);
@@ -76,10 +84,15 @@ async function openHttp(
     ? await sources.authProvider?.({ name, kind, url: written, settings: way.settings })
     : undefined;
   if (way.oauth && authProvider === undefined) {
-    throw new ConnectionError("connection_unauthorized", `nobody has logged in: run bdk mcp oauth ${name}`);
+    throw new ConnectionError("connection_unauthorized", `nobody has logged in: ${loginCommand({ name, kind })}`);
   }
+  const plain = boundedFetch();
   const options = {
-    fetch: boundedFetch(),
+    fetch: async (input: string | URL, init?: RequestInit) => {
+      const response = await plain(input, init);
+      noteToken(response, new Headers(init?.headers));
+      return response;
+    },
     requestInit: { headers },
     ...(authProvider !== undefined && { authProvider }),
   };
@@ -93,5 +106,17 @@ async function openHttp(
 
 /** A password or a key in a URL is as secret as one in a header. */
 function secretsOfUrl(url: URL): string[] {
-  return [url.password, ...url.searchParams.values()].filter((value) => value !== "");
+  const { username, password, searchParams } = url;
+  return [username, password, decode(username), decode(password), ...searchParams.values()].filter(
+    (value) => value !== "",
+  );
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // Written with a bare percent sign: shown as it is, if at all.
+    return text;
+  }
 }

@@ -214,6 +214,13 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
   async function send(caller: Caller, request: FollowUp, beforeRecord: BeforeRecord): Promise<number> {
     const { sessionId, continuationToken, message, admission = "preempt", workspaceFiles } = request;
     const runner = await requireRunner(caller, sessionId);
+    // An agent that was asked in a turn of this very session would interrupt it, and be asked again, without end.
+    if ((caller.auth.hops ?? 0) > (runner.record.auth.hops ?? 0)) {
+      throw refuse(
+        "session_not_followable",
+        "an agent can go on with sessions that agents began, and not with this one",
+      );
+    }
     const files = workspaceFiles && (await workspace.stage(sessionId, workspaceFiles));
     try {
       // From here to the record nothing waits: of two messages with one token, exactly one passes.

@@ -11,7 +11,13 @@ export interface Caller {
   /** Sees sessions of every principal (`--dev` on loopback, `--allow-anonymous`). */
   readonly seesAll: boolean;
   /** What authored code gets as `ctx.session.auth`. */
-  readonly auth: { readonly kind: string; readonly id: string; readonly claims?: Readonly<Record<string, unknown>> };
+  readonly auth: {
+    readonly kind: string;
+    readonly id: string;
+    readonly claims?: Readonly<Record<string, unknown>>;
+    /** How many agents of this host have asked one another until this request; absent when none has. */
+    readonly hops?: number;
+  };
 }
 
 export interface CreateSession {

@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Login, Logins } from "../connections/logins.js";
 import { guardStorage, isMissing, makeDir, readIfThere, replaceFile } from "./files.js";
 
@@ -24,6 +25,14 @@ export function openLogins(stateRoot: string, slug: string): Logins {
         makeDir(folder);
         replaceFile(fileOf(name), `${JSON.stringify(login, null, 2)}\n`);
       }),
+    async alone(name, work) {
+      const release = await lock(`${fileOf(name)}.lock`);
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    },
     remove: (name) =>
       guardStorage(() => {
         try {
@@ -35,6 +44,24 @@ export function openLogins(stateRoot: string, slug: string): Logins {
         }
       }),
   };
+}
+
+/** How often somebody who waits looks whether a lock is gone, and after what time its holder is taken for dead, in ms. */
+const [lookMs, longestMs] = [25, 30_000] as const;
+
+/** Waits until the file is not there, and makes it; where it can't be made, nobody is kept waiting. */
+async function lock(file: string): Promise<() => void> {
+  for (;;) {
+    try {
+      fs.closeSync(fs.openSync(file, "wx", 0o600));
+      return () => fs.rmSync(file, { force: true });
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) return () => undefined;
+      const madeAt = fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+      if (madeAt !== undefined && Date.now() - madeAt > longestMs) fs.rmSync(file, { force: true });
+      else await wait(lookMs);
+    }
+  }
 }
 
 function parse(text: string): Login | undefined {

@@ -1,4 +1,4 @@
-/** A stdio server of the SDK of 2025. What it does is told by its arguments: `hang`, `die`, `garbage`, `children`. */
+/** A stdio server of the SDK of 2025. What it does is told by its first argument: `garbage`, `children`, `stubborn`. */
 import { spawn } from "node:child_process";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -10,7 +10,10 @@ const names = ["env", "pids", "die", "hang", "log"];
 server.setRequestHandler(ListToolsRequestSchema, () => ({
   tools: names.map((name) => ({ name, inputSchema: { type: "object" } })),
 }));
-const children = mode === "children" ? [spawn("sleep", ["600"]).pid] : [];
+// Neither the end of its input nor a request to end makes a stubborn one go.
+if (mode === "stubborn") process.on("SIGTERM", () => setInterval(() => undefined, 60_000));
+if (mode === "stubborn") setInterval(() => undefined, 60_000);
+const children = ["children", "stubborn"].includes(mode) ? [spawn("sleep", ["600"]).pid] : [];
 server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
   switch (params.name) {
     case "die":
