@@ -25,6 +25,9 @@ for (const command of commandNames) {
   }
 }
 
+/** Stands for an argument `-` (stdin), which cac would take for an option without a name. */
+const dash = "\0-";
+
 const camelCase = (name: string) => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const kebabCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -38,7 +41,8 @@ export function parseCommandLine(argv: readonly string[]): Parsed {
   cli.option("-h, --help", "Show help").option("-v, --version", "Print the version");
   for (const name of commandNames) declare(cli, name);
   const { args: rawArgs, options } = cli.parse(["node", "bdk", ...shield(argv)], { run: false });
-  const args = [...rawArgs.map(String), ...(options["--"] as readonly string[])];
+  const given = rawArgs.map((each) => (each === dash ? "-" : String(each)));
+  const args = [...given, ...(options["--"] as readonly string[])];
   const json = options.json === true;
   const matched = cli.matchedCommandName;
 
@@ -93,7 +97,8 @@ function shield(argv: readonly string[]): readonly string[] {
     if (found?.option.kind === "flag" && equals !== -1 && !/=(true|false)$/.test(token)) {
       throw usageFailure("badOptionValue", { message: `${flag} takes no value`, help: `write ${flag} alone` });
     }
-    if (found === undefined || found.option.kind === "off") shielded.push(token);
+    if (token === "-") shielded.push(dash);
+    else if (found === undefined || found.option.kind === "off") shielded.push(token);
     else if (takesValue(found.option)) {
       const next = argv[i + 1];
       if (equals !== -1) shielded.push(`--${found.name}==${token.slice(equals + 1)}`);

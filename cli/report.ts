@@ -3,12 +3,12 @@ import { toJson } from "../compiler/diagnostics/render.js";
 import type { CommandFailure } from "./exit.js";
 import { ownPackage } from "./package-root.js";
 import { renderDiagnostics, summarize } from "./ui/diagnostics.js";
-import { type Terminal, writeJson } from "./ui/terminal.js";
+import type { Terminal } from "./ui/terminal.js";
 
-/** Tells why a command failed: on stderr for people, as one JSON value on stdout with `--json`. */
+/** Tells why a command failed: on stderr for people, as one line of JSON on stdout with `--json`: some commands print lines. */
 export async function reportFailure(failure: CommandFailure, terminal: Terminal, json: boolean): Promise<void> {
   if (json) {
-    await writeJson(terminal.out, { ok: false, diagnostics: failure.diagnostics.map(toJson) });
+    await terminal.out.line(JSON.stringify({ ok: false, diagnostics: failure.diagnostics.map(toJson) }));
     return;
   }
   await terminal.err.write(renderDiagnostics(failure.diagnostics, failure.root, "pretty", terminal.err));
@@ -31,7 +31,7 @@ export async function reportBug(
     help: "please report it with this text; bdk explain BDK9001 tells how",
     notes: [stack, about],
   });
-  if (json) await writeJson(terminal.out, { ok: false, diagnostics: [toJson(found)] });
+  if (json) await terminal.out.line(JSON.stringify({ ok: false, diagnostics: [toJson(found)] }));
   else await terminal.err.write(renderDiagnostics([found], undefined, "pretty", terminal.err));
 }
 

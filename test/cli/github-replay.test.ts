@@ -39,6 +39,17 @@ describe("bdk github replay", () => {
     ]);
   });
 
+  test("- reads the payload from stdin", async () => {
+    const { dir, env } = await setUp();
+    const args = ["github", "replay", "-", "--dry-run", "--json", "--dir", dir, "--model", "offline"];
+    const { code, stdout } = await bdk([...args, "--prefix", "GATEKEEPER"], {
+      env,
+      stdin: JSON.stringify(payloads.opened),
+    });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "completed" });
+  });
+
   test("--dry-run: the turn runs, GitHub hears nothing, a task isn't run", async () => {
     const { github, dir, file, replay } = await setUp();
     const { code, stdout } = await replay(file, "--dry-run", "--json");

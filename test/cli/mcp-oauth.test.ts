@@ -43,10 +43,10 @@ async function logIn(dir: string, flags: readonly string[] = []) {
   return { running, page, landed, done: await event("logged-in") };
 }
 
-/** What a login that did not work out is told as: the diagnostics, once they are whole. */
+/** What a login that did not work out is told as: like its events, one line. */
 async function failureOf(running: Running): Promise<string> {
-  await running.line((line) => (line.includes("BDK8018") ? line : undefined));
-  await expect.poll(() => running.lines.at(-1)).toBe("}");
+  const told = await running.line((line) => (line.includes("BDK8018") ? line : undefined));
+  expect(JSON.parse(told)).toMatchObject({ ok: false, diagnostics: [{ code: "BDK8018" }] });
   return running.lines.join("\n") + running.stderr();
 }
 
