@@ -66,7 +66,7 @@ test("no text takes longer than its length: a heading of blanks, brackets and st
   const many = 60_000;
   for (const part of [" ", "![", "[a](", "*a ", "`a``b", "__a", "<https://", "# "]) {
     const text = `# x${part.repeat(many / part.length)}y`;
-    expect(toMrkdwn(text).length).toBeGreaterThan(many / 2);
+    expect(toMrkdwn(text).length).toBeGreaterThan(many / 4);
     expect(toMrkdwn(text.slice(3)).length).toBeGreaterThan(0);
   }
 });
