@@ -3,12 +3,15 @@ import type { ReminderInfo } from "../authoring/host.js";
 import type { ReminderHandler } from "../authoring/reminders.js";
 import { messageOf } from "../tools/result.js";
 import type { DispatchedReminder, ReminderSources, Reminders, StoredReminder } from "./contract.js";
-import { createFiring, type Fired } from "./fire.js";
+import { createFiring } from "./fire.js";
 import { handlerOf } from "./handlers.js";
 import { accept } from "./request.js";
 
 /** Longest sleep in milliseconds: a clock that is set, or a machine that slept, is noticed after it. */
 const longestSleepMs = 60_000;
+
+/** Prompts that are being sent at one time: of thousands that came due together, each opens a session. */
+const maxSending = 64;
 
 /** Waits between attempts of a firing that the disk or the session refuses, in milliseconds. */
 const retryMs = { first: 1_000, most: 60_000 };
@@ -23,6 +26,9 @@ export function createReminders(sources: ReminderSources): Reminders {
   const anonymous = new Map<string, ReminderHandler>();
   /** What is being fired, by reminder. */
   const going = new Map<string, Promise<unknown>>();
+  /** Prompts that are due and wait for their turn to be sent, and how many are being sent. */
+  const backlog = new Set<string>();
+  let sending = 0;
   const failed = new Map<string, { readonly until: number; readonly waits: number }>();
   /** Reminders whose handler is not there; looked at again when the code changes. */
   const orphans = new Set<string>();
@@ -48,6 +54,7 @@ export function createReminders(sources: ReminderSources): Reminders {
     times.delete(id);
     failed.delete(id);
     orphans.delete(id);
+    backlog.delete(id);
     if (!anonymous.delete(id)) await store.remove(id);
     return true;
   }
@@ -65,13 +72,29 @@ export function createReminders(sources: ReminderSources): Reminders {
     return Math.max(due, failed.get(id)?.until ?? 0);
   }
 
+  function isDue(id: string, now: number): boolean {
+    return !going.has(id) && (dueOf(id) ?? Number.POSITIVE_INFINITY) <= now;
+  }
+
+  /** Sets the timer by all that wait. */
   function arm(): void {
+    let first = Number.POSITIVE_INFINITY;
+    for (const id of times.keys()) {
+      if (!going.has(id) && !backlog.has(id)) first = Math.min(first, dueOf(id) ?? first);
+    }
+    wakeAt(first);
+  }
+
+  /** Sets the timer earlier where one reminder wants it: with thousands, most changes are of no concern to it. */
+  function armFor(id: string): void {
+    const due = dueOf(id);
+    if (due !== undefined && due < wakesAt) wakeAt(due);
+  }
+
+  function wakeAt(first: number): void {
     disarm();
     wakesAt = Number.POSITIVE_INFINITY;
-    if (!isStarted || signal.aborted) return;
-    let first = Number.POSITIVE_INFINITY;
-    for (const id of times.keys()) if (!going.has(id)) first = Math.min(first, dueOf(id) ?? first);
-    if (first === Number.POSITIVE_INFINITY) return;
+    if (!isStarted || signal.aborted || first === Number.POSITIVE_INFINITY) return;
     const now = clock.now();
     wakesAt = Math.min(Math.max(first, now), now + longestSleepMs);
     disarm = clock.after(wakesAt - now, wake);
@@ -79,42 +102,59 @@ export function createReminders(sources: ReminderSources): Reminders {
 
   function wake(): void {
     const now = clock.now();
-    const due = [...times.keys()].filter((id) => !going.has(id) && (dueOf(id) ?? Number.POSITIVE_INFINITY) <= now);
-    for (const id of due) {
+    for (const id of [...times.keys()].filter((each) => isDue(each, now))) {
       const reminder = armed.get(id);
-      if (reminder !== undefined) fire(reminder);
+      // Handlers may take long: they wait for nobody, and nobody for them.
+      if (reminder?.prompt !== undefined) backlog.add(id);
+      else if (reminder !== undefined) fire(reminder);
     }
+    send();
     arm();
   }
 
+  /** Sends of the prompts that are due as many as may go at one time. */
+  function send(): void {
+    for (const id of backlog) {
+      if (sending >= maxSending || !isStarted || signal.aborted) return;
+      backlog.delete(id);
+      const reminder = armed.get(id);
+      // It may have been cancelled, or fired by hand, while it waited.
+      if (reminder === undefined || !isDue(id, clock.now())) continue;
+      sending += 1;
+      void fire(reminder).finally(() => {
+        sending -= 1;
+        send();
+      });
+    }
+  }
+
   /** One due time by the clock. Never rejects. */
-  function fire(reminder: StoredReminder): void {
+  async function fire(reminder: StoredReminder): Promise<void> {
     const { id, purpose } = reminder;
-    if (reminder.prompt === undefined && handlerFor(reminder) === undefined) {
+    const handler = handlerFor(reminder);
+    if (reminder.prompt === undefined && handler === undefined) {
       orphans.add(id);
       log("error", `reminder ${id} (${purpose}) waits: there is no handler "${reminder.handler}" in reminders/`);
       return;
     }
-    void track(id, firing.fire(reminder, handlerFor(reminder), undefined)).catch((error: unknown) => {
+    const retryLater = (error: unknown) => {
       if (signal.aborted || !armed.has(id)) return;
       const waits = Math.min(retryMs.most, (failed.get(id)?.waits ?? retryMs.first / 2) * 2);
       failed.set(id, { until: clock.now() + waits, waits });
       log("error", `reminder ${id} (${purpose}) could not be fired and is tried again: ${messageOf(error)}`);
-      arm();
-    });
+    };
+    await track(
+      id,
+      firing.fire(reminder, handler, undefined).then(() => void failed.delete(id), retryLater),
+    );
   }
 
   /** Counts as being fired until it settles; what came due meanwhile is looked at then. */
-  function track(id: string, work: Promise<Fired>): Promise<Fired> {
-    const tracked = work
-      .then((fired) => {
-        failed.delete(id);
-        return fired;
-      })
-      .finally(() => {
-        going.delete(id);
-        arm();
-      });
+  function track<T>(id: string, work: Promise<T>): Promise<T> {
+    const tracked = work.finally(() => {
+      going.delete(id);
+      armFor(id);
+    });
     going.set(id, tracked);
     return tracked;
   }
@@ -142,7 +182,7 @@ export function createReminders(sources: ReminderSources): Reminders {
         anonymous.delete(reminder.id);
         throw error;
       }
-      if ((times.get(reminder.id) ?? wakesAt) < wakesAt) arm();
+      armFor(reminder.id);
       return infoOf(reminder);
     },
 
@@ -167,7 +207,9 @@ export function createReminders(sources: ReminderSources): Reminders {
         throw fail("unknown_handler", `there is no handler "${reminder.handler}" in reminders/`);
       }
       try {
-        const { action, sessionIds, error } = await track(id, firing.fire(reminder, handler, sources.makeId("hand_")));
+        const fired = firing.fire(reminder, handler, sources.makeId("hand_"));
+        const { action, sessionIds, error } = await track(id, fired);
+        failed.delete(id);
         if (error !== undefined) throw error;
         return { reminderId: id, action, sessionIds };
       } catch (error) {
@@ -179,6 +221,7 @@ export function createReminders(sources: ReminderSources): Reminders {
     async settled() {
       isStarted = false;
       disarm();
+      backlog.clear();
       while (going.size > 0) await Promise.allSettled(going.values());
     },
   };
