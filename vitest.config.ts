@@ -17,5 +17,7 @@ export default defineConfig({
     setupFiles: ["./test/property-seed.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Conditions, not times: a busy machine takes longer.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -6,7 +6,7 @@ import { artifactRoutes } from "../http/artifacts.js";
 import { docsRoutes, playgroundRoutes } from "../http/assets.js";
 import { channelRoutes } from "../http/channels.js";
 import { findAgent, type HttpHost, requireCaller } from "../http/context.js";
-import { addCors } from "../http/cors.js";
+import { addCors, letRead } from "../http/cors.js";
 import { costRoutes } from "../http/cost.js";
 import { discoveryRoutes, healthRoutes } from "../http/discovery.js";
 import { handleErrors, sendError } from "../http/errors.js";
@@ -41,6 +41,8 @@ export function createApp(host: HttpHost, serverFactory?: ServerFactory): Fastif
     // No route declares a JSON schema: bodies are read by hand, so neither ajv nor a serializer compiler is loaded.
     schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
     frameworkErrors: (error, request, reply) => {
+      // No hook has seen these requests.
+      letRead(request, reply, host.corsOrigins);
       sendError(host, error, request, reply);
     },
     clientErrorHandler(error, socket) {

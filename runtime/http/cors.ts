@@ -13,15 +13,21 @@ const exposed = "location, retry-after, www-authenticate";
 export function addCors(app: FastifyInstance, origins: ReadonlySet<string>): void {
   if (origins.size === 0) return;
   app.addHook("onRequest", (request, reply, done) => {
-    // Whether a page may read an answer depends on who asks: caches must not mix them up.
-    reply.header("vary", "Origin");
-    const { origin } = request.headers;
-    if (origin === undefined || !origins.has(origin)) return done();
-    reply.header("access-control-allow-origin", origin);
-    reply.header("access-control-expose-headers", exposed);
+    if (!letRead(request, reply, origins)) return done();
     if (request.method !== "OPTIONS" || request.headers["access-control-request-method"] === undefined) return done();
     answerPreflight(request, reply);
   });
+}
+
+/** Lets a page of a named origin read the answer, and says whether it is one. */
+export function letRead(request: FastifyRequest, reply: FastifyReply, origins: ReadonlySet<string>): boolean {
+  if (origins.size === 0) return false;
+  // Whether a page may read an answer depends on who asks: caches must not mix them up.
+  reply.header("vary", "Origin");
+  const { origin } = request.headers;
+  if (origin === undefined || !origins.has(origin)) return false;
+  reply.header("access-control-allow-origin", origin).header("access-control-expose-headers", exposed);
+  return true;
 }
 
 /** Whether the operator lets pages of the request's origin in. */

@@ -7,7 +7,14 @@ import type { FastifyRequest } from "fastify";
  */
 export function callerAddress(request: FastifyRequest, trustProxy: boolean): string {
   const peer = request.socket.remoteAddress ?? "unknown";
-  return trustProxy ? (lastOf(request.headers["x-forwarded-for"]) ?? peer) : peer;
+  const told = trustProxy ? lastOf(request.headers["x-forwarded-for"]) : undefined;
+  return told === undefined ? peer : withoutPort(told);
+}
+
+/** Some proxies add the port, another one for each connection: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function withoutPort(told: string): string {
+  const match = /^(?:\[([0-9a-f:.]+)\](?::\d+)?|(\d+(?:\.\d+){3}):\d+)$/i.exec(told);
+  return match?.[1] ?? match?.[2] ?? told;
 }
 
 /** The host that the trusted proxy was asked for. */

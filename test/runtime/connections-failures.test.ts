@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { createConnections } from "../../runtime/connections/index.js";
+import type { AgentBundle, AgentGeneration } from "../../runtime/manifest/bundle.js";
+import { clockAt } from "./support/clock.js";
 import { connectedBundle } from "./support/connections.js";
 import { call, followUntil, isWaiting, startHost, startSession } from "./support/host.js";
 import { echoing, listen, serveBefore, serveNew, serveOld, textTool } from "./support/mcp-servers.js";
@@ -9,7 +12,28 @@ afterEach(() => {
   process.env = { ...before };
 });
 
+/** What is listed once every server that answers has answered: on a busy machine, one may take longer than a listing waits. */
+async function listing(base: string): Promise<Record<string, unknown>> {
+  const read = async () => (await call(`${base}/v1/tools`)).body;
+  let body = await read();
+  await expect
+    .poll(async () => {
+      body = await read();
+      return body.connectionErrors as { code: string }[];
+    })
+    .not.toContainEqual(expect.objectContaining({ code: "connection_timeout" }));
+  return body;
+}
+
 const names = (body: Record<string, unknown>) => (body.tools as { name: string }[]).map(({ name }) => name);
+
+/** The code of a bundle's one agent. */
+function generationOf({ manifest, definitions, files }: AgentBundle): AgentGeneration {
+  const [agent] = manifest.agents;
+  if (agent === undefined) throw new Error("no agent");
+  const { slug } = agent;
+  return { agent, definitions: definitions[slug] ?? {}, manifestHash: manifest.hash, files: files[slug] ?? {} };
+}
 
 async function reply(base: string, message: string) {
   const { sessionId } = await startSession(base, { message });
@@ -32,6 +56,7 @@ describe("one failing server", () => {
         mcp: { good: { url: good.url, advertiseTools: true }, bad: { url: bad.url, advertiseTools: true } },
       }),
     );
+    await listing(host.base);
     const turn = await reply(host.base, "/good__one {}");
     expect(turn.failed).toEqual([]);
     expect(turn.results).toMatchObject([{ toolName: "good__one", isError: false }]);
@@ -80,7 +105,36 @@ describe("one failing server", () => {
     }
   });
 
-  it("that hangs holds up neither a turn nor a listing for long, and only once", { timeout: 30_000 }, async () => {
+  it("that hangs holds up a listing for five seconds, and only once", async () => {
+    const good = await serveNew(echoing([textTool("one")]));
+    const hanging = await listen(() => undefined);
+    const bundle = connectedBundle({
+      mcp: { good: { url: good.url, advertiseTools: true }, hanging: { url: hanging.url, advertiseTools: true } },
+    });
+    const clock = clockAt("2026-03-01T09:00:00.000Z");
+    const connections = createConnections({
+      environment: {},
+      base: "/",
+      version: "0.0.0",
+      makeFolder: async () => undefined,
+      peer: () => undefined,
+      clock,
+      log: () => undefined,
+    });
+    onTestFinished(() => connections.close());
+    const of = generationOf(bundle);
+    expect(await connections.tool(of, "good__one")).toBeDefined();
+    const errors = [{ connection: "hanging", code: "connection_timeout", message: "it has not listed its tools yet" }];
+    const first = connections.catalog(of);
+    await expect.poll(() => hanging.requests.length).toBeGreaterThan(0);
+    clock.moveTo("2026-03-01T09:00:05.000Z");
+    expect(await first).toMatchObject({ tools: [{ name: "good__one" }], connectionErrors: errors });
+    // The clock stands still: whoever waited now would wait for ever.
+    expect(await connections.catalog(of)).toMatchObject({ tools: [{ name: "good__one" }], connectionErrors: errors });
+    expect((await connections.specs(of)).map(({ name }) => name)).toEqual(["good__one"]);
+  });
+
+  it("that hangs fails no turn", async () => {
     const good = await serveNew(echoing([textTool("one")]));
     const hanging = await listen(() => undefined);
     const host = await startHost(
@@ -88,13 +142,10 @@ describe("one failing server", () => {
         mcp: { good: { url: good.url, advertiseTools: true }, hanging: { url: hanging.url, advertiseTools: true } },
       }),
     );
-    const first = await call(`${host.base}/v1/tools`);
-    expect(names(first.body)).toEqual(["good__one"]);
-    expect(first.body.connectionErrors).toMatchObject([{ connection: "hanging", code: "connection_timeout" }]);
-    const startedAt = performance.now();
+    expect((await call(`${host.base}/v1/tools/good__one`, { body: {} })).body).toMatchObject({ isError: false });
     const turn = await reply(host.base, "/good__one {}");
+    expect(turn.failed).toEqual([]);
     expect(turn.results).toMatchObject([{ isError: false }]);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
   it("is tried again after a while, and then found", async () => {
@@ -112,9 +163,7 @@ describe("one failing server", () => {
     expect((await call(`${host.base}/v1/tools`)).body.connectionErrors).toMatchObject([{ connection: "office" }]);
     expect(front.requests.length).toBe(tried);
     isDown = false;
-    await expect
-      .poll(async () => names((await call(`${host.base}/v1/tools`)).body), { timeout: 10_000 })
-      .toEqual(["office__one"]);
+    await expect.poll(async () => names((await call(`${host.base}/v1/tools`)).body)).toEqual(["office__one"]);
     expect((await call(`${host.base}/v1/info`)).body.agents).not.toHaveProperty("0.connectionErrors");
   });
 });
@@ -192,7 +241,7 @@ it("one tool that the protocol does not allow costs only itself", async () => {
     return response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
   });
   const host = await startHost(connectedBundle({ mcp: { office: { url: server.url, advertiseTools: true } } }));
-  const { body } = await call(`${host.base}/v1/tools`);
+  const body = await listing(host.base);
   expect(body).toEqual({ tools: [{ name: "office__good", source: "office" }], connectionErrors: [] });
   expect((await call(`${host.base}/v1/tools/office__good`, { body: {} })).body).toMatchObject({ isError: false });
   expect(host.lines.map(({ message }) => message)).toContain(
@@ -204,28 +253,32 @@ it("a name that its server does not have is told once", async () => {
   const server = await serveNew(echoing([textTool("one")]));
   const office = { url: server.url, advertiseTools: true, tools: { allow: ["one", "too"] }, readTools: ["won"] };
   const host = await startHost(connectedBundle({ mcp: { office } }));
-  await call(`${host.base}/v1/tools`);
+  await listing(host.base);
   expect(host.lines.map(({ message }) => message)).toContain(
     'connection "office" names tools that its server does not have: too, won',
   );
 });
 
 it("a stopped turn does not wait for a server that does not open", async () => {
-  const hanging = await listen(() => undefined);
+  let isGivenUp = false;
+  const hanging = await listen((_request, response) => {
+    response.on("close", () => {
+      isGivenUp = true;
+    });
+  });
   const host = await startHost(connectedBundle({ mcp: { office: { url: hanging.url } } }));
   const { sessionId } = await startSession(host.base, { message: '/mcp_list_tools {"connection":"office"}' });
   await expect.poll(() => hanging.requests.length).toBeGreaterThan(0);
-  const startedAt = performance.now();
   await call(`${host.base}/v1/session/${sessionId}/stop`, { body: {} });
-  // Opening alone is given fifteen seconds.
-  expect(performance.now() - startedAt).toBeLessThan(8_000);
+  // Opening goes on for whoever comes next.
+  expect(isGivenUp).toBe(false);
 });
 
 it("a thousand tools are all there", async () => {
   const many = Array.from({ length: 1_000 }, (_, index) => textTool(`tool_${index}`));
   const server = await serveOld(echoing(many));
   const host = await startHost(connectedBundle({ mcp: { office: { url: server.url, advertiseTools: true } } }));
-  const { body } = await call(`${host.base}/v1/tools`);
+  const body = await listing(host.base);
   expect(names(body)).toHaveLength(1_000);
   const said = await reply(host.base, '/office__tool_999 {"text":"hi"}');
   expect(said.results).toMatchObject([{ isError: false }]);
@@ -308,7 +361,7 @@ describe("what is secret", () => {
     const host = await startHost(
       connectedBundle({ mcp: { office: { url: front.url, headers, advertiseTools: true } } }),
     );
-    expect(names((await call(`${host.base}/v1/tools`)).body)).toEqual(["office__one"]);
+    expect(names(await listing(host.base))).toEqual(["office__one"]);
     expect(server.requests.at(-1)?.headers).toMatchObject(headers);
   });
 

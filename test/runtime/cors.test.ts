@@ -116,3 +116,12 @@ test.each([
   const options = { port: 0, stateRoot: temporaryFolder(), log: () => undefined, corsOrigins: [origin] };
   await expect(createHost(makeBundle([{}]), options)).rejects.toThrow(reason);
 });
+
+test("a page may read that its address is none", async () => {
+  const { base } = await startHost(makeBundle([createTester().parts]), { corsOrigins: [app] });
+  for (const path of ["/v1/%zz", `/v1/session/${"x".repeat(300)}`]) {
+    const response = await fetch(base + path, { headers: { origin: app } });
+    expect([path, response.ok, allowed(response)]).toEqual([path, false, app]);
+    expect(allowed(await fetch(base + path, { headers: { origin: evil } }))).toBeNull();
+  }
+});

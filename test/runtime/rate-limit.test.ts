@@ -131,3 +131,17 @@ test("a limit that is none refuses to start, and so does one that was not linked
   await expect(start(1.5)).rejects.toThrow("--rate-limit is a number of requests a minute");
   await expect(start(5)).rejects.toThrow("bdk build --include rate-limit");
 });
+
+test("a proxy that adds the caller's port does not make a new caller of each connection", async () => {
+  const { base } = await startHost(makeBundle([createTester().parts]), {
+    rateLimit: 2,
+    trustProxy: true,
+    authToken: "a-user-token",
+  });
+  const from = (address: string) => ({ "x-forwarded-for": address });
+  const ask = async (address: string) => (await call(`${base}/v1/info`, { headers: from(address) })).status;
+  expect([await ask("192.0.2.1:4711"), await ask("192.0.2.1:4712"), await ask("192.0.2.1")]).toEqual([401, 401, 429]);
+  expect([await ask("[2001:db8::1]:80"), await ask("[2001:db8::2]"), await ask("2001:db8::3")]).toEqual([
+    401, 401, 429,
+  ]);
+});
