@@ -5,7 +5,7 @@ import type { Caller } from "../session/service.js";
 import { messageOf } from "../tools/result.js";
 import type { Dispatched, ScheduleSources, Schedules } from "./contract.js";
 import { next } from "./cron.js";
-import { lastDue, tickSessionId } from "./ticks.js";
+import { lastDue, seenUpTo, tickSessionId } from "./ticks.js";
 
 /** Longest sleep in milliseconds: a clock that is set, or a machine that slept, is noticed after it. */
 const longestSleepMs = 60_000;
@@ -43,7 +43,7 @@ export function createSchedules(sources: ScheduleSources): Schedules {
     const now = clock.now();
     for (const entry of entries()) {
       const from = seen.get(entry.name);
-      seen.set(entry.name, Math.max(from ?? now, now));
+      seen.set(entry.name, seenUpTo(from, now));
       const tick = from === undefined ? undefined : lastDue(entry.cron, from, now);
       if (tick !== undefined) admit(entry, tick);
     }
@@ -150,6 +150,7 @@ export function createSchedules(sources: ScheduleSources): Schedules {
     seen.set(entry.name, now);
     const noted = (await ledger.get(entry.name)) as { readonly last?: string } | undefined;
     const last = Date.parse(noted?.last ?? "");
+    if (!Number.isNaN(last)) seen.set(entry.name, seenUpTo(last, now));
     if (Number.isNaN(last)) {
       // New here: what lies before this start is nothing that was missed.
       await ledger.put(entry.name, { last: new Date(now).toISOString() });

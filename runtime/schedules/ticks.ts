@@ -15,6 +15,14 @@ export function lastDue(cron: string, from: number, now: number): number | undef
   return due;
 }
 
+/**
+ * Up to when a schedule has been looked at, in milliseconds. A clock that was set back a little repeats no tick; one that
+ * was set back further than an hour had been wrong, and what it showed counts for nothing.
+ */
+export function seenUpTo(before: number | undefined, now: number): number {
+  return before !== undefined && before > now && before - now <= catchUpMs ? before : now;
+}
+
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** The id of a tick's session: the same for the same tick, and sorted by its time as all session ids are. */

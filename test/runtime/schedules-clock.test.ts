@@ -216,3 +216,26 @@ test("a clock that is set back fires nothing twice", async () => {
   expect(await ids(opened)).toHaveLength(1);
   await opened.sessions.close();
 });
+
+test("a clock that is set back while no server runs fires nothing twice either; one that had been far ahead stops nothing", async () => {
+  const ran: string[] = [];
+  const note = { cron: "* * * * *", run: ({ scheduledAt }: ScheduleRunArgs) => ran.push(scheduledAt.toISOString()) };
+  const first = await open("2026-03-02T09:00:30Z", { note });
+  first.clock.moveTo("2026-03-02T09:01:10Z");
+  await runsOver(first, 1);
+  await first.sessions.close();
+
+  const second = await open("2026-03-02T09:00:40Z", { note }, { root: first.root });
+  second.clock.moveTo("2026-03-02T09:01:20Z");
+  second.clock.moveTo("2026-03-02T09:02:20Z");
+  await runsOver(second, 1);
+  expect(ran).toEqual(["2026-03-02T09:01:00.000Z", "2026-03-02T09:02:00.000Z"]);
+
+  second.clock.setTo("2025-03-02T09:00:00Z");
+  second.clock.moveTo("2025-03-02T09:01:00Z");
+  await runsOver(second, 2);
+  second.clock.moveTo("2025-03-02T09:02:00Z");
+  await runsOver(second, 3);
+  expect(ran.slice(2)).toEqual(["2025-03-02T09:01:00.000Z", "2025-03-02T09:02:00.000Z"]);
+  await second.sessions.close();
+});

@@ -4,12 +4,14 @@ import type { Clock } from "../../../runtime/session/ports.js";
 export interface TestClock extends Clock {
   /** Moves to an instant, waking whoever is due on the way. */
   moveTo(instant: string): void;
+  /** Shows another time, as when somebody sets it: who sleeps, sleeps on for as long as before. */
+  setTo(instant: string): void;
 }
 
 /** Sleeps of a second and more are the test's; shorter ones are real. */
 export function clockAt(instant: string): TestClock {
   let now = Date.parse(instant);
-  const sleeping = new Set<{ readonly at: number; readonly wake: () => void }>();
+  const sleeping = new Set<{ at: number; readonly wake: () => void }>();
   return {
     now: () => now,
     after(ms, callback) {
@@ -20,6 +22,11 @@ export function clockAt(instant: string): TestClock {
       const sleeper = { at: now + ms, wake: callback };
       sleeping.add(sleeper);
       return () => sleeping.delete(sleeper);
+    },
+    setTo(next) {
+      const by = Date.parse(next) - now;
+      now += by;
+      for (const sleeper of sleeping) sleeper.at += by;
     },
     moveTo(next) {
       const end = Date.parse(next);
