@@ -15,8 +15,12 @@ const keepAliveTimeoutMs = 72_000;
  * @throws StartupError when a file can't be read, or the two don't belong together.
  */
 export function createTlsFactory(certFile: string, keyFile: string): ServerFactory {
-  const cert = readPem("--tls-cert", certFile);
-  const key = readPem("--tls-key", keyFile);
+  const cert = readPem("--tls-cert", certFile, "CERTIFICATE");
+  const key = readPem("--tls-key", keyFile, "PRIVATE KEY");
+  if (/^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(key)) {
+    const help = `take its passphrase off, with openssl pkey -in ${keyFile} -out <file>`;
+    throw new StartupError(`--tls-key ${keyFile} is encrypted: ${help}`);
+  }
   // Not imported: nothing but HTTPS needs them, and a dynamic import is not to be had in linked code.
   const { createServer } = process.getBuiltinModule("node:https");
   const { createSecureContext } = process.getBuiltinModule("node:tls");
@@ -34,10 +38,15 @@ export function createTlsFactory(certFile: string, keyFile: string): ServerFacto
   };
 }
 
-function readPem(flag: string, file: string): Buffer {
+function readPem(flag: string, file: string, label: string): string {
+  let text: string;
   try {
-    return readFileSync(file);
+    text = readFileSync(file, "latin1");
   } catch (error) {
     throw new StartupError(`${flag} can't be read: ${error instanceof Error ? error.message : String(error)}`);
   }
+  if (!new RegExp(`^-----BEGIN (?:[A-Z0-9]+ )*${label}-----`, "m").test(text)) {
+    throw new StartupError(`${flag} ${file} holds no ${label.toLowerCase()} in PEM form`);
+  }
+  return text;
 }

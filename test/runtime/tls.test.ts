@@ -104,6 +104,11 @@ test("files that can't be used refuse to start, without a word of the key", asyn
   await expect(start({ tlsCert, tlsKey: folder })).rejects.toThrow("--tls-key can't be read: EISDIR");
   await expect(start({ tlsCert, tlsKey: other.tlsKey })).rejects.toThrow("can't be used together");
   const refusal = await start({ tlsCert, tlsKey: junk }).catch((error: unknown) => String(error));
-  expect(refusal).toContain("can't be used together");
+  expect(refusal).toContain(`--tls-key ${junk} holds no private key in PEM form`);
+  await expect(start({ tlsCert: tlsKey, tlsKey: tlsCert })).rejects.toThrow("holds no certificate in PEM form");
+  const sealed = join(folder, "sealed.pem");
+  const seal = ["pkey", "-in", tlsKey, "-aes256", "-passout", "pass:s3cret-word", "-out", sealed];
+  execFileSync("openssl", seal);
+  await expect(start({ tlsCert, tlsKey: sealed })).rejects.toThrow("sealed.pem is encrypted: take its passphrase off");
   expect(refusal).not.toContain("s3cret-word");
 });
