@@ -111,7 +111,7 @@ export class StdioTransport implements Transport {
       return Promise.reject(new ConnectionError("connection_unreachable", "its process has ended"));
     }
     return new Promise((resolve, reject) => {
-      input.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+      input.write(serializeMessage(message), (error) => (error ? reject(notRead(error)) : resolve()));
     });
   }
 
@@ -161,6 +161,13 @@ function cannotStart(command: string, error: Error): ConnectionError {
         ? code
         : error.message;
   return new ConnectionError("connection_unreachable", `"${command}" can't be started: ${reason}`);
+}
+
+/** `EPIPE`: mostly it ended as soon as it began, and said why on stderr. */
+function notRead(error: Error): Error {
+  if (!("code" in error) || error.code !== "EPIPE") return error;
+  const told = "its program has ended, or reads nothing; what it wrote to stderr is in the log";
+  return new ConnectionError("connection_unreachable", told, { isUnknown: true });
 }
 
 function toError(error: unknown): Error {

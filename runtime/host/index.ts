@@ -24,6 +24,7 @@ import { listen, urlOfAddress } from "./listen.js";
 import { createHostLog, createStderrWriter, type HostLog } from "./log.js";
 import { type Front, openFront } from "./open-front.js";
 import type { HostHandle, HostOptions } from "./options.js";
+import { projectFolder } from "./project-folder.js";
 import { createRedactor, secretsOf } from "./redact.js";
 import type { Sections } from "./sections.js";
 import { removeServerFile, writeServerFile } from "./server-file.js";
@@ -131,7 +132,8 @@ export async function createHostWith(
     open: async (slug, generation) => {
       const root = stateRootOf(slug);
       try {
-        const base = resolve(options.base ?? ".");
+        // A built server has no project around it: what its agents name is beside it.
+        const base = options.base === undefined ? resolve(".") : projectFolder(resolve(options.base), slug);
         const own = { ...connections, logins: openLogins(stateRoot, slug) };
         return await openAgent({ slug, generation, stateRoot: root, base, harnesses, sections, connections: own, log });
       } catch (error) {

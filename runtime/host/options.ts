@@ -11,7 +11,10 @@ export interface HostOptions {
   readonly mode?: "single" | "multi";
   /** Default `.bdk` in the working directory (bundle) or the project (serve). */
   readonly stateRoot?: string;
-  /** Folder that the paths of `local` in agent.ts are relative to. Default: the working directory (bundle) or the project (serve). */
+  /**
+   * Folder of the project, or of several: paths of `local` in agent.ts are relative to each agent's own, and programs of
+   * its connections start there. Default: what is served (serve); without one, the working directory (bundle).
+   */
   readonly base?: string;
   /** Replaces the loopback policy with a bearer token, compared in constant time. */
   readonly authToken?: string;

@@ -1,9 +1,9 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { realpath, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { build } from "../../cli/api/build.js";
 import { createHost, ProjectError, serve } from "../../cli/api/serve.js";
-import { bdk, copyProject, startBdk } from "./bdk.js";
+import { bdk, copyProject, linkModules, startBdk, temporaryFolder } from "./bdk.js";
 import { callTool, devProject, toolFile, writeProject } from "./dev-project.js";
 
 const pull = "https://github.com/acme/checkout/pull/42";
@@ -26,6 +26,29 @@ describe("bdk serve", () => {
     expect(server.stderr()).toContain("offline");
     expect(await server.interrupt()).toBe(0);
     expect(server.lines.length).toBe(1);
+  });
+
+  test("of several projects, each has its connections' programs in its own folder, as when it is served alone", async () => {
+    const dir = await temporaryFolder();
+    const program = resolve("test/runtime/support/mcp-stdio-new.mjs");
+    await writeProject(dir, {
+      "desk/package.json": '{ "name": "desk", "type": "module" }\n',
+      "desk/bot/instructions.md": "You ask the office.\n",
+      "desk/bot/mcp-connections/office.ts": `import { defineConnection } from "@cursor/bdk/connections";
+export default defineConnection({ command: "node", args: ["./servers/office.mjs"], advertiseTools: true });
+`,
+      "desk/servers/office.mjs": `await import(${JSON.stringify(program)});\n`,
+      "lab/package.json": '{ "name": "lab", "type": "module" }\n',
+      "lab/bot/instructions.md": "You measure.\n",
+    });
+    await linkModules(dir);
+    for (const served of [dir, join(dir, "desk")]) {
+      const server = await startBdk(["serve", "--dir", served, "--port", "0", "--json", "--model", "offline"]);
+      const { url } = await server.line(listening);
+      const { content } = (await callTool(`${url}/desk`, "office__env")) as { content: [{ text: string }] };
+      expect(JSON.parse(content[0].text).cwd).toBe(await realpath(join(dir, "desk")));
+      expect(await server.interrupt()).toBe(0);
+    }
   });
 
   test("GET /v1/info is what bdk info --json prints, findings included", async () => {
