@@ -2,12 +2,16 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose";
 import type { OidcAuthOptions } from "../../authoring/channels.js";
 import type { Log } from "../../session/ports.js";
+import { messageOf } from "../../tools/result.js";
 import { type OidcVerdict, type OidcVerifier, oidcAlgorithms } from "./contract.js";
 import { discoverKeySet } from "./discovery.js";
 import { createProviderKeys, KeysUnavailable } from "./keys.js";
 
 /** Clocks of provider and server may differ by this, in seconds. */
 const defaultToleranceS = 30;
+
+/** Keys that a token is tried with which names none: anybody may send such tokens, and each try costs time. */
+const mostTried = 16;
 
 /** Checks tokens of one provider: signature, algorithm, issuer, audience, times, subject, scopes. */
 export function createOidcVerifier(options: OidcAuthOptions, log: Log): OidcVerifier {
@@ -22,13 +26,23 @@ export function createOidcVerifier(options: OidcAuthOptions, log: Log): OidcVeri
     requiredClaims: ["exp", "sub"],
   };
 
+  const told = new Set<string>();
+  const tellOnce = (message: string): void => {
+    if (told.has(message)) return;
+    told.add(message);
+    log("warn", message);
+  };
+
   async function payloadOf(token: string): Promise<JWTPayload> {
     try {
       return (await jwtVerify(token, getKey, checks)).payload;
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
       // A token that does not say which of the provider's keys signed it.
+      let tried = 0;
       for await (const key of error) {
+        if (tried === mostTried) break;
+        tried += 1;
         try {
           return (await jwtVerify(token, key, checks)).payload;
         } catch (next) {
@@ -51,7 +65,9 @@ export function createOidcVerifier(options: OidcAuthOptions, log: Log): OidcVeri
     } catch (error) {
       if (error instanceof KeysUnavailable) return { is: "unknown" };
       if (error instanceof errors.JOSEError) return invalid(reasonOf(error));
-      throw error;
+      // A key of the provider's that is broken, or too short to be trusted. Anybody may name it.
+      tellOnce(`a key of the issuer ${issuer} can't be used: ${messageOf(error)}`);
+      return invalid("the key that it names can't be used");
     }
   };
 }

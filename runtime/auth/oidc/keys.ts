@@ -71,7 +71,8 @@ export function createProviderKeys(issuer: string, locate: () => Promise<URL>, l
       good = { keys, at: Date.now() };
       return key;
     } catch (error) {
-      if (isAboutTheToken(error)) {
+      // The set is there: what failed is making a key of the entry that the token names.
+      if (isAboutTheToken(error) || (!(error instanceof errors.JOSEError) && keys?.fresh === true)) {
         if (keys !== undefined) good = { keys, at: Date.now() };
         throw error;
       }
