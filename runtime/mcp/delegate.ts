@@ -29,17 +29,21 @@ export async function ask(agent: AgentMount, call: McpCall): Promise<AskReport> 
   const waitMs = waitOf(args, defaultWaitSeconds);
   const known = args.sessionId === undefined || args.sessionId === null ? undefined : sessionIdOf(args);
   const { caller } = call;
+  const startIndex = known === undefined ? 0 : (await agent.sessions.position(caller, known)).next;
   const { sessionId } =
     known === undefined
       ? await agent.sessions.create(caller, { message, channelId: "http" })
       : await followUp(agent, caller, known, message);
-  return waitFor(agent, call, sessionId, waitMs, message);
+  return waitFor(agent, call, { sessionId, startIndex, message }, waitMs);
 }
 
 /** Where the last message of a session stands, now or after waiting for it. */
 export async function check(agent: AgentMount, call: McpCall): Promise<AskReport> {
   const args = fieldsOf(call.args);
-  return waitFor(agent, call, sessionIdOf(args), waitOf(args, 0));
+  const sessionId = sessionIdOf(args);
+  const waitMs = waitOf(args, 0);
+  const { turn } = await agent.sessions.position(call.caller, sessionId);
+  return waitFor(agent, call, { sessionId, startIndex: turn }, waitMs);
 }
 
 /** Continues a session by what identifies it; its token is only the way in, and changes when others write too. */
@@ -63,12 +67,19 @@ async function followUp(
   }
 }
 
+/** What is waited for: a message of one's own, or whatever is the last. */
+interface Awaited {
+  readonly sessionId: string;
+  /** Where in the session's log to begin. */
+  readonly startIndex: number;
+  readonly message?: string;
+}
+
 async function waitFor(
   { sessions }: AgentMount,
   call: McpCall,
-  sessionId: string,
+  { sessionId, startIndex, message }: Awaited,
   waitMs: number,
-  message?: string,
 ): Promise<AskReport> {
   const { caller, progress } = call;
   const gaveUp = call.signal();
@@ -82,6 +93,7 @@ async function waitFor(
     if (text !== undefined) tell(text);
   };
   const watch = new SessionWatch(sessions, caller, sessionId, {
+    startIndex,
     ...(message !== undefined && { message }),
     signal: waitMs === 0 ? AbortSignal.abort() : AbortSignal.any([gaveUp, AbortSignal.timeout(waitMs)]),
     ...(progress && { onEvent }),

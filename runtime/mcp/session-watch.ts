@@ -20,11 +20,16 @@ type Outcome = Pick<AskReport, "status" | "result" | "errorMessage">;
 export interface WatchOptions {
   /** The message whose turn is meant; left out: the last one. */
   readonly message?: string;
+  /** Index before which nothing is of concern: a long conversation is not read anew for each question. */
+  readonly startIndex: number;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
   /** Hears of what happens since the message, or while it waits. */
   readonly onEvent?: (event: SessionEvent) => void;
 }
+
+/** Types of events that say where a message stands. */
+const folded = /^(?:message\.received|turn\.|session\.|action\.approval_)/;
 
 /** A session's story, followed until its turn is over, a human is asked, or `signal` aborts. */
 export class SessionWatch {
@@ -38,7 +43,7 @@ export class SessionWatch {
   #lastTurn: string | undefined;
   #lastOutcome: Outcome | undefined;
   #isIdle = false;
-  #next = 0;
+  #next: number;
   /** What was recorded is read; what comes now is news. */
   #isLive = false;
   readonly #sinceMessage: SessionEvent[] = [];
@@ -48,11 +53,12 @@ export class SessionWatch {
     this.#caller = caller;
     this.#sessionId = sessionId;
     this.#options = options;
+    this.#next = options.startIndex;
   }
 
   async report(): Promise<AskReport> {
     const { signal } = this.#options;
-    for await (const lines of await this.#sessions.read(this.#caller, this.#sessionId, 0)) this.#take(lines);
+    for await (const lines of await this.#sessions.read(this.#caller, this.#sessionId, this.#next)) this.#take(lines);
     this.#isLive = true;
     for (const event of this.#sinceMessage.splice(0)) this.#options.onEvent?.(event);
     if (!signal.aborted && !(await this.#isDone())) {
@@ -93,12 +99,19 @@ export class SessionWatch {
     return { status: "awaiting_approval", sessionId, approvals };
   }
 
+  /** Pieces of texts and results of calls are most of a log, and are not read where nobody asks for them. */
+  #isOfConcern(line: string): boolean {
+    const type = /^\{"type":"([a-z._]+)"/.exec(line)?.[1] ?? "";
+    if (this.#options.onEvent !== undefined) return !type.endsWith(".appended");
+    return type === "action.result" ? this.#parked.size > 0 : folded.test(type);
+  }
+
   #take(lines: readonly string[]): void {
+    const last = lines.at(-1);
+    if (last !== undefined) this.#next = Number(/"index":(\d+)/.exec(last)?.[1]) + 1;
     for (const line of lines) {
-      // Pieces of texts are most of a log, and say nothing that is asked for here.
-      if (/^\{"type":"(?:message|reasoning)\.appended"/.test(line)) continue;
+      if (!this.#isOfConcern(line)) continue;
       const event = JSON.parse(line) as SessionEvent;
-      this.#next = event.index + 1;
       this.#fold(event);
       if (this.#isLive) this.#options.onEvent?.(event);
       else if (this.#turn !== undefined) this.#sinceMessage.push(event);

@@ -295,6 +295,11 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
       return toSummary(row, tokens.current(row));
     },
 
+    async position(caller, sessionId) {
+      const { state } = await requireRunner(caller, sessionId);
+      return { turn: state.since, next: state.nextIndex };
+    },
+
     async list(caller, { limit, cursor }) {
       const sessions: SessionSummary[] = [];
       for (const row of visibleRows(caller, cursor)) {

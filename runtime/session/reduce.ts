@@ -67,16 +67,19 @@ function settle(state: SessionState): SessionState {
 
 function receive(state: SessionState, event: SessionEvent<"message.received">): SessionState {
   const messages = state.messages + 1;
+  const { turnId } = event;
+  const joins = turnId !== undefined && (turnId === state.turn?.id || turnId === state.pending);
   const received: SessionState = {
     ...state,
     messages,
+    since: joins ? state.since : event.index,
     settled: false,
     files: event.data.files === undefined ? state.files : [...state.files, messages],
   };
-  if (event.turnId !== undefined && event.turnId === state.turn?.id) {
+  if (turnId !== undefined && turnId === state.turn?.id) {
     return { ...received, turn: { ...state.turn, unseen: true } };
   }
-  return event.turnId === undefined ? received : { ...received, pending: event.turnId };
+  return turnId === undefined ? received : { ...received, pending: turnId };
 }
 
 function beginTurn(state: SessionState, event: SessionEvent<"turn.started">): SessionState {

@@ -137,6 +137,8 @@ export interface SessionService {
   get(caller: Caller, sessionId: string): Promise<SessionSummary>;
   /** Id of the session that a continuation token in its wire form names now, whoever asks. */
   findByToken(token: string): string | undefined;
+  /** Index from which on everything of the last turn is told, and the index of the next event. */
+  position(caller: Caller, sessionId: string): Promise<{ readonly turn: number; readonly next: number }>;
   list(caller: Caller, query: { readonly limit: number; readonly cursor?: string }): Promise<SessionPage>;
   /** Every recorded event from `startIndex`, as NDJSON lines without the newline, in batches. */
   read(caller: Caller, sessionId: string, startIndex: number): Promise<AsyncIterable<readonly string[]>>;

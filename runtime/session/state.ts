@@ -76,6 +76,8 @@ export interface SessionState {
   /** Numbers of the messages whose files aren't laid out yet. */
   readonly files: readonly number[];
   readonly messages: number;
+  /** Index of the message that the last turn, open, waiting or over, began with: what came before concerns others. */
+  readonly since: number;
   readonly turns: number;
   /** Calls that a human, a stop or a new message has decided about. */
   readonly decided: readonly string[];
@@ -92,6 +94,7 @@ export const initialState: SessionState = {
   settled: true,
   files: [],
   messages: 0,
+  since: 0,
   turns: 0,
   decided: [],
   direct: [],
