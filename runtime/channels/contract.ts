@@ -164,6 +164,8 @@ export interface Channels {
   /** Runs `onStart` of the running code's channels; of code that ran before, the signal aborts. */
   start(): void;
   readonly receive: Receive;
+  /** Resolves when there is time for another turn, or the signal aborts: in a burst, acknowledgements come first. */
+  pace(signal: AbortSignal): Promise<void>;
   /** Resolves when nothing that `waitUntil` was given is pending. */
   settled(): Promise<void>;
 }

@@ -13,6 +13,7 @@ import { createPackHost } from "./pack-host.js";
 import type { PackHost } from "./packs.js";
 import { createServed, type ServedChannel } from "./served.js";
 import { createStates } from "./state.js";
+import { createTurnstile } from "./turnstile.js";
 
 /** The channels of one agent. */
 export function createChannels(sources: ChannelSources): Channels {
@@ -27,7 +28,8 @@ export function createChannels(sources: ChannelSources): Channels {
     [...channels().values()].find((channel) => channel.definition === definition),
   );
   const delivery = createDelivery(sources, channels, openState);
-  const intake = createIntake(sources, (id) => channels().get(id), waitUntil);
+  const turnstile = createTurnstile();
+  const intake = createIntake(sources, turnstile, (id) => channels().get(id), waitUntil);
 
   function hostOf(id: string, definition: ChannelDefinition, signal: AbortSignal): PackHost {
     return createPackHost({
@@ -144,6 +146,7 @@ export function createChannels(sources: ChannelSources): Channels {
       await delivery.recover();
     },
     receive: conversations.receive,
+    pace: (signal) => turnstile.pass(signal),
 
     start() {
       const { of, signal } = served.current();

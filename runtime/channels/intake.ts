@@ -6,7 +6,7 @@ import type { JsonValue } from "../session/event.js";
 import { messageOf } from "../tools/result.js";
 import type { ChannelSources, Inbox, InboxEntry } from "./contract.js";
 import type { ServedChannel } from "./served.js";
-import { createTurnstile } from "./turnstile.js";
+import type { Turnstile } from "./turnstile.js";
 
 export interface Intake {
   /** False when the id was taken before. */
@@ -20,10 +20,10 @@ const longestId = 256;
 
 export function createIntake(
   sources: ChannelSources,
+  turnstile: Turnstile,
   find: (channelId: string) => ServedChannel | undefined,
   waitUntil: (what: string, promise: Promise<unknown>) => void,
 ): Intake {
-  const turnstile = createTurnstile();
   const lanes = new Map<string, Promise<void>>();
   /** Those that this process has in hand. */
   const inHand = new Set<string>();
@@ -38,7 +38,7 @@ export function createIntake(
     inHand.add(`${channelId} ${entry.id}`);
     const lane = entry.lane === undefined ? undefined : `${channelId} ${entry.lane}`;
     const before = (lane !== undefined && lanes.get(lane)) || Promise.resolve();
-    const done = before.then(turnstile.pass).then(() => handle(channelId, entry, isRepeat));
+    const done = before.then(() => turnstile.pass()).then(() => handle(channelId, entry, isRepeat));
     if (lane !== undefined) {
       lanes.set(lane, done);
       void done.then(() => {

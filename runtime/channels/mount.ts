@@ -4,7 +4,7 @@ import type { Sections } from "../host/sections.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import { packFacts } from "../manifest/packs.js";
 import type { ChannelEntry } from "../manifest/schema.js";
-import type { EventSink } from "../session/ports.js";
+import type { EventSink, SessionRecord } from "../session/ports.js";
 import type { ChannelAnswer, ChannelRequest, ChannelSources, Channels, ChannelsSection } from "./contract.js";
 
 /** Channels that cost nothing while there are none. */
@@ -17,6 +17,8 @@ export interface ChannelMount {
   /** Hands over what an earlier process recorded and did not deliver. */
   recover(): Promise<void>;
   readonly receive: Receive;
+  /** Whether, and until when, a turn of a hand-written channel waits. What packs take waits before it is sent. */
+  pace(record: SessionRecord, signal: AbortSignal): Promise<void> | undefined;
   /** Resolves when no background work of a handler is left, or after `graceMs` milliseconds (default 10 s). */
   settled(graceMs?: number): Promise<void>;
 }
@@ -77,6 +79,14 @@ export function mountChannels(
     },
     async recover() {
       if (hasChannels()) await (await load()).recover();
+    },
+    pace({ channelId }, signal) {
+      const isOurs = ({ name, pack }: ChannelEntry) => name === channelId && pack === undefined;
+      if (loading === undefined || !generation().agent.channels.some(isOurs)) return undefined;
+      return loading.then(
+        (channels) => channels.pace(signal),
+        () => undefined, // a server without channels has no bursts of them
+      );
     },
     receive: async (channel, options) => (await load()).receive(channel, options),
     async settled(graceMs = 10_000) {

@@ -12,8 +12,8 @@ const busy = 0.6;
 const longestPause = 250;
 
 export interface Turnstile {
-  /** Resolves when it is the caller's turn; in order. */
-  pass(): Promise<void>;
+  /** Resolves when it is the caller's turn, in order; at once when the signal aborts. */
+  pass(signal?: AbortSignal): Promise<void>;
 }
 
 export function createTurnstile(): Turnstile {
@@ -45,8 +45,14 @@ export function createTurnstile(): Turnstile {
     if (isTicking) setTimeout(tick, 5);
   }
 
+  function leave(resolve: () => void): void {
+    const at = waiting.indexOf(resolve);
+    if (at >= 0) waiting.splice(at, 1);
+    resolve();
+  }
+
   return {
-    pass() {
+    pass(signal) {
       look();
       if (waiting.length === 0 && !isBusy) {
         lastPass = performance.now();
@@ -54,6 +60,7 @@ export function createTurnstile(): Turnstile {
       }
       return new Promise((resolve) => {
         waiting.push(resolve);
+        signal?.addEventListener("abort", () => leave(resolve), { once: true });
         if (!isTicking) setTimeout(tick, 5);
         isTicking = true;
       });

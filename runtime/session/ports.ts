@@ -308,6 +308,11 @@ export interface SessionDeps {
   readonly log: Log;
   /** Makes the error that callers see. */
   readonly fail: (rejection: Rejection) => Error;
+  /**
+   * Lets a turn begin when there is time for it: its message is durable, and may wait. Resolves early when the signal
+   * aborts; `undefined`: at once. Default: at once.
+   */
+  readonly pace?: (record: SessionRecord, signal: AbortSignal) => Promise<void> | undefined;
   /** Most model steps in one turn; default 100. */
   readonly maxSteps?: number;
   /** Sessions kept in memory while idle; default 256. */

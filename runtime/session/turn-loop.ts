@@ -29,6 +29,8 @@ export class TurnLoop {
   #abort = new AbortController();
   #generation: Generation | undefined;
   #slot: { readonly limit: number | undefined } | undefined;
+  /** The turn that comes next has waited for its time. */
+  #isPaced = false;
 
   constructor(journal: SessionJournal, context: SessionContext) {
     this.#journal = journal;
@@ -118,6 +120,8 @@ export class TurnLoop {
         void journal.append(journal.decide({ do: "settle" }));
         return;
       case "begin": {
+        // What was planned may be no more after a wait.
+        if (await this.#hasWaited()) return;
         const turnId = next.turnId ?? this.#context.deps.makeId("turn_");
         const generation = await this.#holdTurn(turnId);
         if (generation === undefined) return;
@@ -343,6 +347,16 @@ export class TurnLoop {
     for (const tell of stopped) tell();
   }
 
+  /** Waits until there is time for another turn; false when there was nothing to wait for. */
+  async #hasWaited(): Promise<boolean> {
+    if (this.#isPaced) return false;
+    this.#isPaced = true;
+    const wait = this.#context.deps.pace?.(this.#journal.record, this.#abort.signal);
+    if (wait === undefined) return false;
+    await wait;
+    return true;
+  }
+
   /** Pins the code and takes a running slot, waiting for one if need be. `undefined` when cancelled meanwhile. */
   async #holdTurn(turnId: string): Promise<Generation | undefined> {
     if (this.#slot !== undefined && this.#generation !== undefined) return this.#generation;
@@ -362,6 +376,7 @@ export class TurnLoop {
     const held = this.#slot;
     this.#slot = undefined;
     this.#generation = undefined;
+    this.#isPaced = false;
     if (this.#abort.signal.aborted) this.#abort = new AbortController();
     if (held !== undefined) this.#context.slots.release(held.limit);
   }

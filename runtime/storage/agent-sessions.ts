@@ -275,6 +275,7 @@ export async function openAgentSessions(options: AgentSessionsOptions): Promise<
     tokens: openTokenSigner(stateRoot),
     log,
     fail: ({ code, message, details }) => new RuntimeError(code, message, details),
+    pace: channels.pace,
     ...(options.maxSteps !== undefined && { maxSteps: options.maxSteps }),
   });
 
