@@ -47,8 +47,8 @@ export interface Host extends HostHandle {
 /** How long turns in flight may take to settle when the host closes, in milliseconds; `--shutdown-timeout`. */
 const defaultCloseGraceMs = 10_000;
 
-/** How long answers in flight may take after that, in milliseconds. */
-const answerGraceMs = 5_000;
+/** How long answers in flight may take after that, and how long at least, in milliseconds. */
+const [answerGraceMs, answerMomentMs] = [5_000, 1_000] as const;
 
 const mebibyte = 1024 * 1024;
 
@@ -193,9 +193,13 @@ export async function createHostWith(
   async function close(): Promise<void> {
     state.isDraining = true;
     app.server.close();
-    await agents.close(options.shutdownTimeoutMs ?? defaultCloseGraceMs);
+    const grace = options.shutdownTimeoutMs ?? defaultCloseGraceMs;
+    const startedAt = performance.now();
+    await agents.close(grace);
     state.closing.abort();
-    await tracked.settled(answerGraceMs);
+    // Of the same allowance; streams that end now need a moment, whatever is left of it.
+    const left = grace - (performance.now() - startedAt);
+    await tracked.settled(Math.min(Math.max(left, answerMomentMs), answerGraceMs));
     // Kept-alive connections, and those that never sent a request, would hold the port for minutes.
     app.server.closeAllConnections();
     front.close();

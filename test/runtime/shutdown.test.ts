@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { SessionEvent } from "../../runtime/session/event.js";
@@ -139,6 +139,23 @@ describe.each(ways)("%s", (_name, args, forced) => {
     signal("SIGINT");
     expect(await ended).toBe(0);
     for (const text of await Promise.all(streams)) expect(text).toContain("session.waiting");
+  });
+
+  test("half a request, and a tool that never ends, hold nothing up", async () => {
+    const { url, signal, ended, gate } = await start({ flags: ["--shutdown-timeout", "0"] });
+    const { port } = new URL(url);
+    const post =
+      "POST /v1/session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{";
+    const halves = ["GET /v1/in", post].map((text) => {
+      const socket = connect(Number(port), "127.0.0.1", () => socket.write(text));
+      return new Promise((done) => socket.on("error", done).on("close", done).resume());
+    });
+    const never = call(`${url}/v1/tools/hold`, { body: {} }).catch(() => "cut off");
+    await gate.reached();
+    signal("SIGTERM");
+    expect(await ended).toBe(0);
+    await Promise.all(halves);
+    expect(await never).toBe("cut off");
   });
 
   test("flags of what stands in front are read, and wrong ones are told", async () => {
