@@ -1,5 +1,5 @@
 /** The `json-schema` section: checks input against plain JSON Schema. Linked only when a tool needs it. */
-import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunction } from "ajv";
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { formatPath } from "./issues.js";
@@ -29,9 +29,13 @@ export const compileSchema: JsonSchemaSection["compileSchema"] = (schema) => {
   return (value) => (validate(value) ? [] : (validate.errors ?? []).map(toProblem));
 };
 
-/** Draft 2020-12 unless the schema names an older draft, or only reads as one (tuples as `items: [...]`). */
-function compile(schema: AnySchema & object): ValidateFunction {
-  const named = "$schema" in schema ? String(schema.$schema) : "";
+/**
+ * Draft 2020-12 unless the schema names an older draft, or only reads as one (tuples as `items: [...]`). The name itself is
+ * kept from ajv, which knows one spelling of it.
+ */
+function compile(given: object): ValidateFunction {
+  const { $schema = "", ...schema } = given as { readonly $schema?: unknown };
+  const named = String($schema);
   const older = () => addFormats.default(new Ajv(options)).compile(schema);
   if (/draft-0[67]/.test(named)) return older();
   try {
