@@ -15,7 +15,7 @@ const longest = 1_000;
 /** @param clean takes what is secret out of a text */
 export function explain(error: unknown, clean: (text: string) => string): ConnectionError {
   if (error instanceof ConnectionError) return error;
-  const told = clean(messageOf(error)).replaceAll(/\s+/g, " ").slice(0, longest);
+  const told = inOneLine(clean(messageOf(error))).slice(0, longest);
   if (error instanceof UnauthorizedError || error instanceof InsufficientScopeError) return unauthorized(told);
   if (error instanceof ProtocolError) return new ConnectionError("connection_refused", told);
   if (error instanceof SdkHttpError) return explainStatus(error.status, told);
@@ -44,6 +44,11 @@ export function explain(error: unknown, clean: (text: string) => string): Connec
     return new ConnectionError("connection_timeout", "the call was interrupted", { isUnknown: true });
   }
   return new ConnectionError("connection_unreachable", told, { isUnknown: true });
+}
+
+/** What a server says, without line ends and without what a terminal would take for commands. */
+export function inOneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, " ");
 }
 
 /** A server that has forgotten a session answers 404 to its id, and has run nothing. */

@@ -115,7 +115,7 @@ export class Link {
     const tools = answer.tools.filter(({ name }) => {
       const isNew = !seen.has(name);
       seen.add(name);
-      return isNew && isAllowed(this.spec, name);
+      return isNew && name !== "" && isAllowed(this.spec, name);
     });
     const { ttlMs: told = 0 } = answer;
     const ttlMs = told > 0 ? Math.min(told, listTtlMs) : listTtlMs;

@@ -10,6 +10,9 @@ const passedOn = ["PATH", "HOME", "LOGNAME", "USER", "SHELL", "TERM", "LANG", "T
 /** How long a server may take to end by itself once its input is closed, and again after SIGTERM, in milliseconds. */
 const graceMs = 1_000;
 
+/** Lines of stderr that are logged in a second: the log is for everybody. */
+const mostLines = 100;
+
 /** Longest line of stderr that is logged, in characters. */
 const longestLine = 2_000;
 
@@ -139,8 +142,21 @@ async function settlesWithin(promise: Promise<void>, ms: number): Promise<boolea
   return settled;
 }
 
-function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
+function readLines(stream: NodeJS.ReadableStream, tell: (line: string) => void): void {
   let rest = "";
+  let second = 0;
+  let told = 0;
+  let leftOut = 0;
+  const onLine = (line: string) => {
+    const now = Math.floor(performance.now() / 1000);
+    if (now !== second) {
+      if (leftOut > 0) tell(`(${leftOut} more lines, which are left out)`);
+      [second, told, leftOut] = [now, 0, 0];
+    }
+    told += 1;
+    if (told > mostLines) leftOut += 1;
+    else tell(line);
+  };
   stream.setEncoding("utf8");
   stream.on("data", (chunk: string) => {
     const lines = (rest + chunk).split("\n");

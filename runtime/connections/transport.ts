@@ -1,11 +1,13 @@
 /** How a connection reaches its server: the transport, made anew each time it opens, with everything filled in. */
 import { isAbsolute, join } from "node:path";
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import { createRedactor } from "../host/redact.js";
 import type { Caller } from "../session/service.js";
 import { noteToken } from "./auth.js";
 import { boundedFetch } from "./bounded-fetch.js";
 import type { ConnectionSources } from "./contract.js";
 import { ConnectionError, loginCommand } from "./error.js";
+import { inOneLine } from "./explain.js";
 import { type ConnectionSpec, type Filled, fillFrom } from "./spec.js";
 import { StdioTransport } from "./stdio.js";
 
@@ -38,7 +40,9 @@ export async function makeTransport(
       const env = filled.record(way.env);
       filled.check();
       if (way.dataDir !== undefined) await sources.makeFolder(way.dataDir);
-      const onLine = (line: string) => sources.log("info", `connection "${spec.name}": ${line}`);
+      // Known here only: that a value is secret can't always be told from a variable's name.
+      const clean = createRedactor(filled.secrets);
+      const onLine = (line: string) => sources.log("info", `connection "${spec.name}": ${clean(inOneLine(line))}`);
       const cwd = way.cwd === undefined ? sources.base : isAbsolute(way.cwd) ? way.cwd : join(sources.base, way.cwd);
       const transport = new StdioTransport({ command: way.command, args: way.args, env, cwd, onLine });
       return { transport, secrets: [...filled.secrets, ...Object.values(way.env)] };

@@ -99,11 +99,20 @@ describe("a server on stdio", () => {
 
   it("has its stderr in the log, without what was filled in", async () => {
     process.env.OFFICE_TOKEN = "token-of-the-office";
-    const host = await start({ args: [file("old")], env: { OFFICE_TOKEN: "${OFFICE_TOKEN}" } });
+    process.env.OFFICE_LOGIN = "login-of-the-office";
+    const env = { OFFICE_TOKEN: "${OFFICE_TOKEN}", OFFICE_LOGIN: "${OFFICE_LOGIN}" };
+    const host = await start({ args: [file("old")], env });
     await ask(host, "log");
-    await expect
-      .poll(() => host.lines.map(({ message }) => message))
-      .toContain('connection "office": signed in with [redacted]');
+    const lines = () => host.lines.map(({ message }) => message);
+    await expect.poll(lines).toContain('connection "office": signed in with [redacted]');
+    // No name says that this one is secret; and what would clear a terminal does not get there.
+    await expect.poll(lines).toContain('connection "office":  [2Jas [redacted]');
+  });
+
+  it("that is noisy leaves room in the log for others", async () => {
+    const host = await start({ args: [file("old"), "noise"] });
+    expect((await ask(host, "env")).isError).toBe(false);
+    expect(host.lines.filter(({ message }) => message.endsWith(": noise")).length).toBeLessThan(10_000);
   });
 
   it("that can't be started is told of by name, and fails nothing else", async () => {

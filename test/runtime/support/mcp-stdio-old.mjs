@@ -1,4 +1,4 @@
-/** A stdio server of the SDK of 2025. What it does is told by its first argument: `garbage`, `children`, `stubborn`. */
+/** A stdio server of the SDK of 2025. What it does is told by its first argument: `garbage`, `noise`, `children`, `stubborn`. */
 import { spawn } from "node:child_process";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -24,10 +24,12 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
       break;
     case "log":
       process.stderr.write(`signed in with ${process.env.OFFICE_TOKEN}\n`);
+      process.stderr.write(`\u001b[2Jas ${process.env.OFFICE_LOGIN}\n`);
       break;
   }
   const told = params.name === "pids" ? [process.pid, ...children] : { env: process.env, cwd: process.cwd() };
   return { content: [{ type: "text", text: JSON.stringify(told) }] };
 });
+if (mode === "noise") for (let at = 0; at < 100_000; at += 1) process.stderr.write("noise\n");
 if (mode === "garbage") process.stdout.write("npm warn something\n{ not json\n");
 await server.connect(new StdioServerTransport());
