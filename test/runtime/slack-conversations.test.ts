@@ -128,8 +128,8 @@ test("what is said while a turn runs waits for it: one more turn at most, and no
   const host = await startSlackHost({ reply: quiet }, { params: [{ id: "script", value: script }] });
   await sendEvent(host.events, envelope(mention("first", { ts: "1.000001" })));
   await expect.poll(async () => (await sessionsOf(host)).length).toBe(1);
-  for (const text of ["second", "third"]) {
-    await sendEvent(host.events, envelope(mention(text, { ts: "2.000001", thread_ts: "1.000001" })));
+  for (const [at, text] of ["second", "third"].entries()) {
+    await sendEvent(host.events, envelope(mention(text, { ts: `2.00000${at + 1}`, thread_ts: "1.000001" })));
   }
   const [session] = await sessionsOf(host);
   await expect

@@ -1,6 +1,6 @@
 /** Posts whose answer was lost, and a Slack that is busy or broken: each message is there once. */
 import { expect, test } from "vitest";
-import { envelope, mention, sendEvent } from "./support/fake-slack.js";
+import { envelope, mention, message, sendEvent } from "./support/fake-slack.js";
 import { type SlackHost, startSlackHost } from "./support/slack-host.js";
 
 const patient = { timeout: 10_000 };
@@ -80,4 +80,40 @@ test("no bot token: the server starts, says so, and what would post fails by the
   const told = () => host.lines.filter(({ message }) => message.includes("OPS_SLACK_BOT_TOKEN is not set")).length;
   await expect.poll(told, patient).toBe(2);
   expect(host.slack.calls).toEqual([]);
+});
+
+test("the page of a proxy in place of Slack's answer: it is looked for and posted again, not given up", async () => {
+  const host = await startSlackHost({ reply: { status: false } });
+  host.slack.answer("chat.postMessage", (_args, count) =>
+    count === 1 ? { ok: false, error: "<html>Bad gateway</html>" } : undefined,
+  );
+  await sendEvent(host.events, envelope(mention("one")));
+  await posted(host, 1);
+  expect(host.slack.methods()).toEqual(["chat.postMessage", "conversations.replies", "chat.postMessage"]);
+});
+
+test.each([
+  ["is refused for a minute", { status: 429, retryAfter: 60 }],
+  ["fails", { status: 503 }],
+  ["is never answered", new Promise<undefined>(() => undefined)],
+])("a status line that %s holds up no reply", async (_name, answer) => {
+  const host = await startSlackHost();
+  host.slack.answer("assistant.threads.setStatus", () => answer);
+  await sendEvent(host.events, envelope(mention("one")));
+  await posted(host, 1);
+});
+
+test("a mention whose text is edited afterwards is one turn; a message without text is none, and no failure", async () => {
+  const host = await startSlackHost({ reply: { status: false } });
+  await sendEvent(host.events, envelope(mention("one")));
+  await posted(host, 1);
+  await sendEvent(
+    host.events,
+    envelope(mention("one, edited", { edited: { user: "U0ADA", ts: "1700000005.000000" } })),
+  );
+  await sendEvent(host.events, envelope(message("", { channel: "D0ADA", channel_type: "im", ts: "3.1" })));
+  await sendEvent(host.events, envelope(mention("two", { ts: "2.1" })));
+  await posted(host, 2);
+  expect(host.slack.posted.map(({ thread_ts: thread }) => thread)).toEqual(["1700000000.000001", "2.1"]);
+  expect(host.lines.filter(({ level }) => level === "error")).toEqual([]);
 });

@@ -30,8 +30,6 @@ type MessageEvent = SlackEvent & { readonly is: "message" };
 
 /** A message that its handler wants answered. */
 interface Taken {
-  /** The same for what must not be answered twice. */
-  readonly id: string;
   readonly message: SlackMessage;
   readonly dispatch: SlackDispatch;
 }
@@ -59,10 +57,13 @@ export function createDispatcher(
     const [first, ...rest] = [...taken].sort((left, right) => Number(left.message.ts) - Number(right.message.ts));
     if (first === undefined) return;
     const { auth, title } = first.dispatch;
-    await host.send(auth, composeMessage([first, ...rest]), {
+    const said = composeMessage([first, ...rest]);
+    if (said.trim() === "") return host.log("debug", `channel "${host.id}": ignored a message without text`);
+    await host.send(auth, said, {
       continuationToken: formatKey(conversationOf(first.message, kind, continuation)),
       admission: "coalesce",
-      idempotencyKey: first.id,
+      // The message's own: a mention is told of again when its text is edited, and may come as a post too.
+      idempotencyKey: `${first.message.channelId}:${first.message.ts}`,
       ...(title !== undefined && { title }),
     });
   }
@@ -85,10 +86,7 @@ export function createDispatcher(
     }
   }
 
-  async function onMessage(
-    { kind, message, mayComeTwice }: MessageEvent,
-    { id, isRepeat }: InboxDelivery,
-  ): Promise<void> {
+  async function onMessage({ kind, message }: MessageEvent, { isRepeat }: InboxDelivery): Promise<void> {
     const conversation = conversationOf(message, kind, continuation);
     if (isStop(message)) {
       if (kind !== "post" || host.findSession(formatKey(conversation)) !== undefined) return stop(conversation, kind);
@@ -104,7 +102,7 @@ export function createDispatcher(
     };
     const dispatch = readDispatch(await handlers[kind](ctx, message), kind);
     if (dispatch === undefined) return;
-    const taken = { id: mayComeTwice === true ? `${message.channelId}:${message.ts}` : id, message, dispatch };
+    const taken = { message, dispatch };
     if (kind !== "post") return send(kind, [taken]);
     // What an earlier process had waiting stays among itself: it may have been sent.
     const key = `${message.channelId}:${message.threadTs ?? ""}${isRepeat ? ":repeat" : ""}`;

@@ -17,8 +17,6 @@ export type SlackEvent =
       readonly is: "message";
       readonly kind: MessageKind;
       readonly message: SlackMessage;
-      /** Nobody knows who the app is: a mention may come twice, as a post of the channel too. */
-      readonly mayComeTwice?: boolean;
     }
   /** A person opened a conversation with the app in its own pane. */
   | { readonly is: "thread-started"; readonly channelId: string; readonly threadTs: string }
@@ -82,8 +80,7 @@ function readMessage(envelope: Fields, event: Fields, identity: SlackIdentity): 
     ...(author !== undefined && { author }),
   };
   const isDirect = event.channel_type === "im" || channelId.startsWith("D");
-  const unsure = botUser === undefined ? { mayComeTwice: true } : {};
-  if (isMention && !isDirect) return { is: "message", kind: "mention", message, ...unsure };
+  if (isMention && !isDirect) return { is: "message", kind: "mention", message };
   if (isMention) return ignored("a mention in a direct message, which comes as that too");
   if (isDirect) {
     // Slackbot's notices and other apps' messages are not said to the app by anyone.
@@ -91,7 +88,7 @@ function readMessage(envelope: Fields, event: Fields, identity: SlackIdentity): 
   }
   if (botUser !== undefined && raw.includes(`<@${botUser}`))
     return ignored("a mention, which comes as an event of its own");
-  return { is: "message", kind: "post", message, ...unsure };
+  return { is: "message", kind: "post", message };
 }
 
 function isOwn(envelope: Fields, event: Fields, identity: SlackIdentity, botUser: string | undefined): boolean {

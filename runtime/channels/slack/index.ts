@@ -31,12 +31,13 @@ export function openPack(host: PackHost): ServedPack {
   const options = (host.definition.options ?? {}) as SlackChannelOptions;
   const credentials = readCredentials(host.environment, options.envPrefix, options.apiUrl);
   const client = lazily(() => createClient(credentials, host.log));
+  const once = lazily(() => createClient(credentials, host.log, true));
   const outbox = createOutbox({
-    client: lazily(() => createClient(credentials, host.log, true)),
+    client: once,
     kv: host.kv,
     log: host.log,
   });
-  const status = createStatusLines(client, host.log);
+  const status = createStatusLines(once, host.log);
   const approvals = createApprovals(host, client, outbox);
   const dispatcher = createDispatcher(host, options, client, approvals);
   let identity: SlackIdentity = {};
@@ -46,7 +47,7 @@ export function openPack(host: PackHost): ServedPack {
     auth: ingressAuth(credentials),
     routes: [ingressRoute(takeIn)],
     bodyLimit,
-    events: createReplies(options, { writer: createReplyWriter(client, outbox, host.log), status, approvals }),
+    events: createReplies(options, { writer: createReplyWriter(client, once, outbox, host.log), status, approvals }),
     deliver: dispatcher.deliver,
     route: (received) => routeToSlack(host.id, received),
     async onStart() {

@@ -189,6 +189,12 @@ const passing: ReadonlySet<string> = new Set([
   "ratelimited",
 ]);
 
+/** Also what is no code of Slack's at all: the page of a proxy in between. */
+function isPassing(error: unknown): boolean {
+  const code = text(fields(fields(error).data).error);
+  return code !== undefined && (passing.has(code) || !/^[a-z0-9_]+$/.test(code));
+}
+
 /** Whether to try again, when, and whether the message may be there already; `undefined`: Slack has refused it. */
 function retryOf(
   error: unknown,
@@ -199,7 +205,7 @@ function retryOf(
   if (code === "slack_webapi_rate_limited_error") {
     return { afterMs: typeof retryAfter === "number" ? retryAfter * 1_000 : afterMs, isDoubtful: false };
   }
-  if (code === "slack_webapi_request_error" || passing.has(reasonOf(error))) return { afterMs, isDoubtful: true };
+  if (code === "slack_webapi_request_error" || isPassing(error)) return { afterMs, isDoubtful: true };
   if (code === "slack_webapi_http_error" && typeof statusCode === "number" && statusCode >= 500) {
     return { afterMs, isDoubtful: true };
   }

@@ -44,7 +44,13 @@ export function targetOf({ channel }: ChannelEventContext): SlackConversation {
   throw new Error(`"${channel.continuationToken}" is no conversation in Slack`);
 }
 
-export function createReplyWriter(client: () => WebClient, outbox: Outbox, log: Log): ReplyWriter {
+/** @param once Makes each call once: an edit that shows a part of the reply is overtaken by the next. */
+export function createReplyWriter(
+  client: () => WebClient,
+  once: () => WebClient,
+  outbox: Outbox,
+  log: Log,
+): ReplyWriter {
   const openedAt = new Date().toISOString();
   const growing = new Map<string, Growing>();
 
@@ -99,7 +105,7 @@ export function createReplyWriter(client: () => WebClient, outbox: Outbox, log: 
         return;
       }
       const ts = await post(event, ctx, await nameOf(event), firstPart(markdown), false);
-      const stream = createStreamedReply(client, targetOf(ctx), ts, log);
+      const stream = createStreamedReply(once, targetOf(ctx), ts, log);
       growing.set(event.sessionId, { turnId: turnOf(event), stream, ts, text: markdown });
     },
 

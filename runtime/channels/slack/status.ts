@@ -1,4 +1,5 @@
 /** The line below a thread that tells what the agent is doing. Slack takes it away when the app posts. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { WebClient } from "@slack/web-api";
 import type { SlackConversation } from "../../authoring/channels/slack.js";
 import type { Log } from "../../session/ports.js";
@@ -26,9 +27,12 @@ interface Line {
 
 /** Milliseconds between two texts of one thread. */
 const interval = 1_500;
+/** Milliseconds that a reply waits for the line above it. */
+const patienceMs = 2_000;
 /** Slack shows about as much. */
 const maxLength = 50;
 
+/** @param client Makes each call once: what the line said is stale by the time that Slack would take it. */
 export function createStatusLines(client: () => WebClient, log: Log): StatusLines {
   const lines = new Map<string, Line>();
   /** Said once: an app without the permission would fail with each turn. */
@@ -84,13 +88,17 @@ export function createStatusLines(client: () => WebClient, log: Log): StatusLine
       pump(line);
     },
     async end(sessionId, clear) {
+      // Decoration: a reply does not wait for a call that hangs, whose line is then taken away when it has come through.
       const line = lines.get(sessionId);
       if (line === undefined) return;
       lines.delete(sessionId);
       clearTimeout(line.timer);
       line.wanted = undefined;
-      await line.running;
-      if (clear && line.shown !== undefined) await call(line, "", []);
+      const { running, shown } = line;
+      if (shown === undefined) return;
+      const done = Promise.resolve(running).then(() => (clear ? call(line, "", []) : undefined));
+      const late = await Promise.race([done.then(() => false), delay(patienceMs, true, { ref: false })]);
+      if (late && !clear) void done.then(() => call(line, "", []));
     },
   };
 }
