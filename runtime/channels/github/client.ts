@@ -27,6 +27,9 @@ const clients = new Map<string, Promise<Client>>();
 /** Clients kept; a host with more installations than this makes some anew. */
 const mostClients = 100;
 
+/** Longest wait for an answer, in milliseconds. */
+const timeoutMs = 30_000;
+
 /** Variables that the pack reads, without a prefix. */
 const names = {
   token: "GITHUB_TOKEN",
@@ -76,8 +79,15 @@ function common(baseUrl: string | undefined, log: Log) {
   return {
     ...(baseUrl !== undefined && { baseUrl: baseUrl.replace(/\/+$/, "") }),
     userAgent: "bdk",
+    request: { fetch: fetchInTime },
     log: { debug: () => undefined, info: () => undefined, warn: say("warn"), error: say("error") },
   };
+}
+
+/** GitHub itself gives up after ten seconds; without a limit a line that is dead would hold up the replies behind it. */
+function fetchInTime(url: string, init: RequestInit = {}): Promise<Response> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  return fetch(url, { ...init, signal: init.signal ? AbortSignal.any([init.signal, limit]) : limit });
 }
 
 function kept(of: readonly unknown[], make: () => Promise<Client>): Promise<Client> {

@@ -85,8 +85,26 @@ export function markOf(name: string): string {
 }
 
 export function markedText(text: string, mark: string): string {
-  const cut = text.length > longestComment ? `${text.slice(0, longestComment)}\n\n… (cut)` : text;
+  const cut =
+    text.length > longestComment ? `${closed(whole(text.slice(0, longestComment)))}\n\n… (cut)` : closed(text);
   return `${cut}\n\n${mark}`;
+}
+
+/** Without half a character at the end. */
+function whole(text: string): string {
+  return text.replace(/[\uD800-\uDBFF]$/, "");
+}
+
+/** Code that is left open is closed: what follows would be shown as part of it, the mark too. */
+function closed(text: string): string {
+  let fence: string | undefined;
+  for (const line of text.split("\n")) {
+    const found = /^ {0,3}(`{3,}(?!.*`)|~{3,})(.*)$/.exec(line);
+    const [, marks = "", rest = ""] = found ?? [];
+    if (fence === undefined) fence = found === null ? undefined : marks;
+    else if (marks.startsWith(fence) && rest.trim() === "") fence = undefined;
+  }
+  return fence === undefined ? text : `${text}\n${fence}`;
 }
 
 /** Posts a comment where the target says; gives its id. */
