@@ -74,7 +74,7 @@ const fromHost: Admit = (request) => authenticate(request.hostAuth, request);
 
 function toAdmit(channelId: string, policy: AuthFn, severalIssuers: boolean, sources: GateSources): Admit {
   const nobody = ({ scheme }: AuthPolicy, reason = "its secret is empty"): Admit => {
-    sources.log("warn", `channel "${channelId}": its ${scheme} policy admits nobody: ${reason}`);
+    sources.log("warn", `channel "${channelId}": its policy "${scheme}" admits nobody: ${reason}`);
     return () => undefined;
   };
   if (typeof policy === "function") return customPolicy(channelId, policy);
