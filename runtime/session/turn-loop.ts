@@ -1,13 +1,12 @@
 import { runCall } from "./calls.js";
 import { commitReply } from "./commit.js";
 import { completeChild, type Draft } from "./decide.js";
-import { elapsed } from "./elapsed.js";
 import type { SessionContext, SessionJournal } from "./journal.js";
 import { type Next, plan } from "./plan.js";
 import type { Actor, Generation } from "./ports.js";
 import { allOpenCalls, type CallState, type ChildState } from "./state.js";
 import { runStep } from "./step.js";
-import { planWork, type Work } from "./work.js";
+import { draftOf, planWork, type Work } from "./work.js";
 
 const defaultMaxSteps = 100;
 
@@ -248,7 +247,7 @@ export class TurnLoop {
     });
     let isRecorded = false;
     for (const work of planWork(turn, this.#maxSteps)) {
-      const draft = this.#draftOf(turn.id, work);
+      const draft = draftOf(turn.id, work, this.#context.deps.clock);
       if (draft !== undefined) {
         void this.#journal.append([draft]);
         isRecorded = true;
@@ -257,26 +256,6 @@ export class TurnLoop {
     }
     if (!isRecorded && !this.#abort.signal.aborted) await Promise.race([woken, ...this.#running.values()]);
     this.#wake = () => undefined;
-  }
-
-  /** What is done by recording it. */
-  #draftOf(turnId: string, work: Work): Draft | undefined {
-    switch (work.do) {
-      case "close-step": {
-        const { step, finishReason, child } = work;
-        const data = { step, durationMs: 0, finishReason, parentCallId: child.callId };
-        return { type: "step.completed", turnId, data };
-      }
-      case "complete":
-        return completeChild(turnId, work.child, work.answer);
-      case "answer": {
-        const { callId, toolName } = work.call;
-        const durationMs = elapsed(this.#context.deps.clock, Date.parse(work.child.startedAt));
-        return { type: "action.result", turnId, data: { callId, toolName, ...work.answer, durationMs } };
-      }
-      default:
-        return undefined;
-    }
   }
 
   #start(generation: Generation, turnId: string, call: CallState, child: ChildState | undefined): void {

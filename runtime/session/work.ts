@@ -1,5 +1,8 @@
+import { completeChild, type Draft } from "./decide.js";
+import { elapsed } from "./elapsed.js";
 import type { FinishReason } from "./event.js";
 import { planThread } from "./plan.js";
+import type { Clock } from "./ports.js";
 import { type CallState, type ChildState, childOf, openCalls, type TurnState } from "./state.js";
 
 type Answer = NonNullable<ChildState["answer"]>;
@@ -45,5 +48,25 @@ function workOf(call: CallState, child: ChildState, maxSteps: number): readonly 
     }
     default:
       return [{ ...next, child }];
+  }
+}
+
+/** What is done by recording it; `undefined` for what has to be carried out. */
+export function draftOf(turnId: string, work: Work, clock: Clock): Draft | undefined {
+  switch (work.do) {
+    case "close-step": {
+      const { step, finishReason, child } = work;
+      const data = { step, durationMs: 0, finishReason, parentCallId: child.callId };
+      return { type: "step.completed", turnId, data };
+    }
+    case "complete":
+      return completeChild(turnId, work.child, work.answer);
+    case "answer": {
+      const { callId, toolName } = work.call;
+      const durationMs = elapsed(clock, Date.parse(work.child.startedAt));
+      return { type: "action.result", turnId, data: { callId, toolName, ...work.answer, durationMs } };
+    }
+    default:
+      return undefined;
   }
 }
