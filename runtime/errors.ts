@@ -30,6 +30,9 @@ const statusByCode = {
 
 export type ErrorCode = keyof typeof statusByCode;
 
+/** Each section of a built server holds a copy of this class: what one throws, another knows by this. */
+const brand: unique symbol = Symbol.for("@cursor/bdk/runtime-error") as never;
+
 /**
  * An expected failure with a stable code. `details` are extra body fields (`available`, `issues`).
  *
@@ -40,6 +43,11 @@ export class RuntimeError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>>;
+  readonly [brand] = true;
+
+  static override [Symbol.hasInstance](value: unknown): value is RuntimeError {
+    return typeof value === "object" && value !== null && brand in value;
+  }
 
   constructor(code: ErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
