@@ -4,7 +4,6 @@ import { eventCatalog, type SessionEvent } from "../session/event.js";
 import { appendWhole, privateFile, storageError } from "./files.js";
 
 const fdatasync = promisify(fs.fdatasync);
-const openFile = promisify(fs.open);
 
 /** Bytes of recent lines kept for readers at the live edge. */
 const tailBytes = 64 * 1024;
@@ -54,7 +53,7 @@ export class LogFile {
 
   /** Creates the file, exclusively. */
   static async create(path: string): Promise<LogFile> {
-    return new LogFile(path, await openFile(path, "ax+", privateFile), 0, 0);
+    return new LogFile(path, fs.openSync(path, "ax+", privateFile), 0, 0);
   }
 
   /** Opens the file, cutting off a torn end. `undefined` when it isn't there. */
