@@ -5,11 +5,12 @@ import { get } from "node:http";
 import { type Agent, request } from "node:https";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { createHost } from "../../runtime/host/index.js";
 import { makeBundle } from "./support/bundle.js";
 import { connected } from "./support/connections.js";
 import { startHost, temporaryFolder } from "./support/host.js";
+import { certificateTest } from "./support/openssl.js";
 import { createTester } from "./support/tester.js";
 
 interface Certificate {
@@ -50,7 +51,7 @@ function send(url: string, ca: string, body?: unknown, agent?: Agent): Promise<A
   });
 }
 
-test("the server speaks HTTPS, knows its URL, and is as strict as ever", async () => {
+certificateTest("the server speaks HTTPS, knows its URL, and is as strict as ever", async () => {
   const { pem, ...files } = makeCertificate();
   const host = await startHost(makeBundle([createTester().parts]), files);
   expect(host.url).toBe(`https://127.0.0.1:${host.port}`);
@@ -61,7 +62,7 @@ test("the server speaks HTTPS, knows its URL, and is as strict as ever", async (
   await expect(send(`${host.base}/v1/info`, makeCertificate().pem)).rejects.toThrow(/self-signed/);
 });
 
-test("plain HTTP and old TLS get nothing; the server goes on", async () => {
+certificateTest("plain HTTP and old TLS get nothing; the server goes on", async () => {
   const { pem, ...files } = makeCertificate();
   const host = await startHost(makeBundle([createTester().parts]), files);
   const plain = new Promise((done, fail) => get(`http://127.0.0.1:${host.port}/v1/health`, done).on("error", fail));
@@ -76,7 +77,7 @@ test("plain HTTP and old TLS get nothing; the server goes on", async () => {
   expect((await send(`${host.url}/v1/health`, pem)).status).toBe(200);
 });
 
-test("two agents of one host still reach each other", async () => {
+certificateTest("two agents of one host still reach each other", async () => {
   const { pem, ...files } = makeCertificate();
   const bundle = makeBundle([
     connected({ slug: "first", mcp: { helper: { agent: "second", advertiseTools: true } } }),
@@ -88,7 +89,7 @@ test("two agents of one host still reach each other", async () => {
   expect(JSON.stringify(body.tools)).toContain("helper__ask");
 });
 
-test("files that can't be used refuse to start, without a word of the key", async () => {
+certificateTest("files that can't be used refuse to start, without a word of the key", async () => {
   const folder = temporaryFolder();
   const { tlsCert, tlsKey } = makeCertificate();
   const other = makeCertificate();
