@@ -141,7 +141,8 @@ export function createDelivery(
           if (sources.signal.aborted) return;
           if (channel === undefined || !hasHandlers(channel) || createdAt >= sources.startedAt) continue;
           const done = cursors().get(id);
-          if (done !== undefined && done.at >= updatedAt) continue;
+          // Several events share a millisecond: of the last one, only the log tells whether all were handed over.
+          if (done !== undefined && done.at > updatedAt) continue;
           const record = sources.record(id);
           if (record !== undefined) await catchUp(channel, { record, continuationToken });
         }

@@ -102,7 +102,8 @@ export class McpExchange implements Exchange {
     const gone = new AbortController();
     const abort = () => gone.abort(new Error("the client gave up"));
     const { raw } = this.#reply;
-    if (this.#closing.aborted) abort();
+    // Asked for late, it may be over already: then no event comes any more.
+    if (this.#closing.aborted || this.isGone) abort();
     else {
       setMaxListeners(0, this.#closing); // one for each request that waits
       this.#closing.addEventListener("abort", abort, { once: true });

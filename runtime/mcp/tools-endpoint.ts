@@ -48,7 +48,9 @@ async function callAgentTool(agent: AgentMount, tool: ListedTool | undefined, ca
     const { result, isError } = await agent.sessions.callTool(caller, {
       toolName: name,
       input: args,
-      signal: signal(),
+      get signal() {
+        return signal();
+      },
       notices: { ...(progress && { progress }), ...(log && { log }) },
     });
     return resultFields({ value: result, isError, isStructured: tool?.structured[era] === true }, era);

@@ -33,7 +33,7 @@ export function createDirectCalls(
   }
 
   return async (caller, call) => {
-    const { toolName, input = {}, signal, notices } = call;
+    const { toolName, input = {}, notices } = call;
     const generation = deps.generation();
     const found = generation.tool(toolName);
     const tool = found instanceof Promise ? await found : found;
@@ -54,11 +54,19 @@ export function createDirectCalls(
 
     const callId = makeId(`tool_${toolName}_`);
     if (runner !== undefined) {
-      const { output, isError, durationMs } = await runner.direct(callId, toolName, input, prepared, signal);
+      const { output, isError, durationMs } = await runner.direct(callId, toolName, input, prepared, call.signal);
       return { callId, toolName, isError, result: output, durationMs };
     }
     const startedAt = clock.now();
-    const scope = { callId, caller: caller.auth, ...(signal && { signal }), ...(notices && { notices }) };
+    const scope = {
+      callId,
+      caller: caller.auth,
+      // Only calls that last ask for it, and making one costs more than most calls do.
+      get signal() {
+        return call.signal;
+      },
+      ...(notices && { notices }),
+    };
     const running = prepared.run(scope);
     const outcome: CallOutcome = running instanceof Promise ? await running : running;
     return {

@@ -149,7 +149,7 @@ export interface CallScope {
   readonly record?: SessionRecord;
   readonly turnId?: string;
   readonly caller?: Caller["auth"];
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   readonly notices?: CallNotices;
 }
 

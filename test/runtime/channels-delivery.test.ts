@@ -1,5 +1,5 @@
 /** A channel's events: in order, before hooks, at least once, whatever happens to the process. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
@@ -118,6 +118,27 @@ test("what an earlier process delivered is not delivered again, and handlers new
   await call(`${second.base}/v1/channels/drive/old`, { method: "POST" });
   await call(`${second.base}/v1/channels/drive/new`, { method: "POST" });
   expect(counts.two).toBe(2);
+});
+
+test("events of one millisecond: a process that died between two of them left the later one to the next", async () => {
+  const told: string[] = [];
+  const note = (event: SessionEvent) => void told.push(event.type);
+  const bundle = bundleOf({ "message.completed": note, "turn.completed": note });
+  const first = await startHost(bundle, { dev: true });
+  const { id } = (await call(`${first.base}/v1/channels/drive/k`, { method: "POST" })).body as { id: string };
+  const events = await readEvents(first.base, id);
+  const { stateRoot } = first;
+  await first.close();
+  expect(told).toEqual(["message.completed", "turn.completed"]);
+
+  const file = join(stateRoot, new URL(first.base).pathname, "delivery.ndjson");
+  const since = readFileSync(file, "utf8").split("\n", 1)[0];
+  const seen = events.find(({ type }) => type === "message.completed")?.index;
+  const last = events.at(-1)?.at;
+  writeFileSync(file, `${since}\n${JSON.stringify({ id, index: seen, at: last })}\n`);
+  const second = await startHost(bundle, { stateRoot });
+  await expect.poll(() => told).toEqual(["message.completed", "turn.completed", "turn.completed"]);
+  await second.close();
 });
 
 test("kill -9 while a handler is at work: the next process delivers that event again, and what came after it, in order", async () => {
