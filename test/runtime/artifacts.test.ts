@@ -185,8 +185,9 @@ test("max evicts the longest untouched with its bytes; all is private and surviv
   expect(await (await fetch(`${base}/v1/artifacts/${before[1]?.id}/content`)).text()).toBe("a2");
   const { sessionId } = await turn("hello");
   await expect.poll(async () => (await list("?limit=1"))[0]).toMatchObject({ key: "last-turn", title: sessionId });
-  const { body } = await call(`${base}/v1/session/${sessionId}/events?format=json`);
-  expect(JSON.stringify(body)).toContain('"artifact.tagged"');
+  // Told of once it is kept.
+  const events = async () => (await call(`${base}/v1/session/${sessionId}/events?format=json`)).body;
+  await expect.poll(async () => JSON.stringify(await events())).toContain('"artifact.tagged"');
 }, 30_000);
 
 describe("in process", () => {
