@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -16,8 +15,6 @@ export default defineConfig({
     include: ["test/**/*.test.ts", "runtime/**/*.test.ts", "compiler/**/*.test.ts", "cli/**/*.test.ts"],
     globalSetup: ["./test/global-setup.ts"],
     setupFiles: ["./test/property-seed.ts"],
-    // Most of a test's time is spent waiting for processes and disks, also where there are two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Conditions, not times: a busy machine takes longer.
