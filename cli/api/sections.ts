@@ -1,7 +1,7 @@
 import type { Sections } from "../../runtime/host/sections.js";
 
 /** All optional parts of the runtime, each loaded on first use: what `bdk serve` and `bdk dev` run with. */
-export const allSections: Sections = {
+export const allSections: Required<Sections> = {
   "model-xai": () => import("../../runtime/harness/models/xai.js"),
   "model-openai": () => import("../../runtime/harness/models/openai.js"),
   "model-anthropic": () => import("../../runtime/harness/models/anthropic.js"),

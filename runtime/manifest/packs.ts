@@ -47,6 +47,18 @@ export const packFacts: Readonly<Record<string, PackFacts>> = {
   webhook: { section: "webhook", events: [] },
 };
 
+/** Webhook event of GitHub → the option of `githubChannel` that handles it. */
+export const githubHandlers = {
+  pull_request: "onPullRequest",
+  issue_comment: "onIssueComment",
+  pull_request_review_comment: "onReviewComment",
+  pull_request_review: "onReview",
+  issues: "onIssue",
+  check_run: "onCheckRun",
+  check_suite: "onCheckSuite",
+  push: "onPush",
+} as const satisfies Readonly<Record<string, `on${string}`>>;
+
 /** `TRIAGE` and `SLACK_BOT_TOKEN` make `TRIAGE_SLACK_BOT_TOKEN`. */
 export function prefixed(prefix: string | undefined, name: string): string {
   return prefix === undefined || prefix === "" ? name : `${prefix.replace(/_$/, "")}_${name}`;

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { githubHandlers } from "../../../runtime/manifest/packs.js";
 import type { Problem } from "../protocol.js";
 import { callable, check, type Described, isObject, present, text } from "./shape.js";
 
@@ -27,23 +28,12 @@ const options = z.strictObject({
   events: z.optional(z.unknown()),
 });
 
-const handlers = {
-  pull_request: "onPullRequest",
-  issue_comment: "onIssueComment",
-  pull_request_review_comment: "onReviewComment",
-  pull_request_review: "onReview",
-  issues: "onIssue",
-  check_run: "onCheckRun",
-  check_suite: "onCheckSuite",
-  push: "onPush",
-} as const;
-
 /** A GitHub channel's options: what is wrong with them, and those that say what the webhook has to send. */
 export function describeGitHub(value: unknown): Described {
   const { data, problems } = check(options, value ?? {});
   if (data === undefined) return { problems };
   const { botName, envPrefix, webhookEvents, deliverReplies, progress } = data;
-  const given = [...Object.values(handlers), "onEvent" as const].filter((name) => data[name] !== undefined);
+  const given = [...Object.values(githubHandlers), "onEvent" as const].filter((name) => data[name] !== undefined);
   const facts = present({
     ...(given.length > 0 && { handlers: given }),
     botName,
@@ -57,7 +47,7 @@ export function describeGitHub(value: unknown): Described {
 
 /** Handlers of events that `webhookEvents` leaves out. */
 function unheard(events: readonly string[], data: Readonly<Record<string, unknown>>): readonly Problem[] {
-  return Object.entries(handlers).flatMap(([event, name]): Problem[] =>
+  return Object.entries(githubHandlers).flatMap(([event, name]): Problem[] =>
     data[name] === undefined || events.includes(event)
       ? []
       : [

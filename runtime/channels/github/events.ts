@@ -7,6 +7,7 @@ import type {
   GitHubHandler,
   GitHubRepository,
 } from "../../authoring/channels/github.js";
+import { githubHandlers } from "../../manifest/packs.js";
 import { repositoryOf } from "./conversation.js";
 import type { GitHubPayload } from "./payload.js";
 
@@ -16,21 +17,10 @@ export type BoundHandler = (ctx: GitHubContext) => GitHubDispatch | null | Promi
 /** Ends what the pack writes itself, so that it never answers itself, whatever its name is. */
 export const ownMark = "<!-- bdk:";
 
-const options = {
-  pull_request: "onPullRequest",
-  issue_comment: "onIssueComment",
-  pull_request_review_comment: "onReviewComment",
-  pull_request_review: "onReview",
-  issues: "onIssue",
-  check_run: "onCheckRun",
-  check_suite: "onCheckSuite",
-  push: "onPush",
-} as const satisfies Readonly<Record<string, keyof GitHubChannelOptions>>;
-
 /** Whether some handler is for this event. */
 export function isHandled(event: string, of: GitHubChannelOptions): boolean {
   return (
-    (Object.hasOwn(options, event) && of[options[event as keyof typeof options]] !== undefined) ||
+    (Object.hasOwn(githubHandlers, event) && of[githubHandlers[event as keyof typeof githubHandlers]] !== undefined) ||
     of.onEvent !== undefined
   );
 }
@@ -85,7 +75,7 @@ export function handlerOf(event: string, payload: GitHubPayload, of: GitHubChann
     case "check_run":
     case "check_suite":
     case "push":
-      return bind(of[options[event]], { ...(payload.action !== undefined && { action }), raw }) ?? other;
+      return bind(of[githubHandlers[event]], { ...(payload.action !== undefined && { action }), raw }) ?? other;
     default:
       return other;
   }
