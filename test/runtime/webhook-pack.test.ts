@@ -70,7 +70,8 @@ test("Stripe: signed with its instant, within five minutes, once; a changed byte
   const now = seconds();
   const refused = [
     sign(seconds(-301)),
-    sign(seconds(301)),
+    // The clock runs on between the signature and the check: one from the future comes nearer meanwhile.
+    sign(seconds(360)),
     sign(now, body, "other"),
     sign(now, `${body} `),
     { "stripe-signature": `t=${now}` },
