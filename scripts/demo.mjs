@@ -153,7 +153,7 @@ async function tour(hostUrl) {
   console.log(JSON.stringify(call, null, 2).replace(/^/gm, "  "));
 
   heading("URLs");
-  fact("playground", session.playgroundUrl ?? `${base}/playground`);
+  fact("playground", session.playgroundUrl);
   fact("session", session.traceUrl);
   fact("info", `${base}/v1/info`);
   fact("tools", `${base}/v1/tools`);

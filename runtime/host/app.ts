@@ -62,18 +62,18 @@ export function createApp(host: HttpHost, serverFactory?: ServerFactory): Fastif
   addSecurityHeaders(app, host);
   addCors(app, host.corsOrigins);
   handleErrors(app, host, table);
-  if (host.hasDocs) docsRoutes(app, host);
+  if (host.docs !== "off") docsRoutes(app, host);
   if (host.isMulti) {
     healthRoutes(app, host);
-    if (host.hasPlayground) indexRoutes(app, host);
-  } else if (host.hasPlayground) {
+    if (host.playground !== "off") indexRoutes(app, host);
+  } else if (host.playground === "served") {
     app.get("/", (_request, reply) => reply.redirect("/playground"));
   }
   app.register(
     (agent, _options, done) => {
       agent.addHook("onRequest", findAgent(host));
       healthRoutes(agent, host);
-      if (host.hasPlayground) playgroundRoutes(agent, host);
+      if (host.playground !== "off") playgroundRoutes(agent, host);
       channelRoutes(agent, host);
       mcpRoutes(agent, host);
       agent.register((guarded, _guardedOptions, ready) => {

@@ -1,5 +1,5 @@
 /** The server: agents mounted on one fastify app, from a bundle in memory. Source: `http-api.md`, decisions 20–25. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { toCaller } from "../auth/caller.js";
 import { isLoopbackAddress } from "../auth/loopback.js";
@@ -9,7 +9,7 @@ import { RuntimeError } from "../errors.js";
 import { notesOnModel } from "../harness/models/params.js";
 import { createHarnessResolver } from "../harness/models/resolver.js";
 import { readModelSetting } from "../harness/models/setting.js";
-import type { HttpHost } from "../http/context.js";
+import type { HttpHost, Page } from "../http/context.js";
 import type { AgentBundle } from "../manifest/bundle.js";
 import type { Caller } from "../session/service.js";
 import { openLogins } from "../storage/login-store.js";
@@ -174,7 +174,7 @@ export async function createHostWith(
           slug,
           name: generation.agent.name,
           url: http.urlOf(slug),
-          ...(http.hasPlayground && { playgroundUrl: `${http.urlOf(slug)}/playground` }),
+          ...(http.playground === "served" && { playgroundUrl: `${http.urlOf(slug)}/playground` }),
         }));
       },
       ...byHand(() => agents.all()),
@@ -232,6 +232,10 @@ function createHttpHost(
   peers: AuthPolicy,
 ): HttpHost {
   const { loopbackOnly, isMulti, assets, dev = false, allowAnonymous = false } = options;
+  const pageOf = (folder: "playground" | "docs"): Page => {
+    if (options[folder] === false) return "off";
+    return assets !== undefined && existsSync(join(assets, folder, "index.html")) ? "served" : "missing";
+  };
   const folders =
     assets === undefined
       ? undefined
@@ -250,8 +254,8 @@ function createHttpHost(
     isMulti,
     isHosted: options.hosted === true,
     isDev: dev,
-    hasPlayground: options.playground !== false,
-    hasDocs: options.docs !== false,
+    playground: pageOf("playground"),
+    docs: pageOf("docs"),
     mounts: () => agents.all(),
     mount: (slug) => (slug === undefined ? agents.all()[0] : agents.get(slug)),
     urlOf: (slug) => (isMulti ? `${state.baseUrl}/${slug}` : state.baseUrl),

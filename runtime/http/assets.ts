@@ -10,7 +10,11 @@ export function playgroundRoutes(app: FastifyInstance, host: HttpHost): void {
     // The page names its files relative to the address without a slash.
     if (path.endsWith("/")) return reply.redirect(["../playground", ...query].join("?"), 308);
     const page = await host.readStatic("playground", "index.html");
-    if (page === undefined) throw new RuntimeError("not_found", "this server was built without the playground");
+    if (page === undefined)
+      throw new RuntimeError(
+        "not_found",
+        "the playground's files are not beside this server; the build's folder playground/ holds them",
+      );
     return sendFile(request, reply, page, false);
   });
   app.get("/playground/assets/*", async (request, reply) => {

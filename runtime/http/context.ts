@@ -38,10 +38,10 @@ export interface HttpHost {
   readonly isMulti: boolean;
   /** Channel routes answer 202 with an empty body, whatever the handler returns. Decision 21. */
   readonly isHosted: boolean;
-  readonly hasPlayground: boolean;
+  readonly playground: Page;
+  readonly docs: Page;
   /** Nothing fires by itself; there are routes to fire things by hand. */
   readonly isDev: boolean;
-  readonly hasDocs: boolean;
   /** `X-Forwarded-…` headers are a proxy's of the operator. */
   readonly trustProxy: boolean;
   /** Origins whose pages the operator lets in. */
@@ -62,6 +62,9 @@ export interface HttpHost {
   /** A file of the static folders, or `undefined`. */
   readStatic(folder: "playground" | "docs", path: string): Promise<StaticFile | undefined>;
 }
+
+/** Static pages: `off` when the operator wants none, `missing` when a server was copied without the files beside it. */
+export type Page = "served" | "missing" | "off";
 
 export interface StaticFile {
   readonly bytes: Uint8Array;

@@ -17,18 +17,18 @@ function listAgents(host: HttpHost) {
       name,
       ...(typeof description === "string" && { description }),
       infoUrl: `${base}/v1/info`,
-      ...(host.hasPlayground && { playgroundUrl: `${base}/playground` }),
+      ...(host.playground === "served" && { playgroundUrl: `${base}/playground` }),
     };
   });
 }
 
 function renderIndex(host: HttpHost): string {
+  const page = host.playground === "served" ? "playground" : "v1/info";
   const items = listAgents(host).map(({ slug, name, description }) => {
     const about = description === undefined ? "" : `<p>${escapeHtml(description)}</p>`;
-    const path = encodeURIComponent(slug);
-    return `<li><a href="/${path}/playground">${escapeHtml(name)}</a> <code>/${escapeHtml(slug)}</code>${about}</li>`;
+    return `<li><a href="/${encodeURIComponent(slug)}/${page}">${escapeHtml(name)}</a> <code>/${escapeHtml(slug)}</code>${about}</li>`;
   });
-  const docs = host.hasDocs ? '<footer><a href="/docs">Documentation</a></footer>' : "";
+  const docs = host.docs === "served" ? '<footer><a href="/docs">Documentation</a></footer>' : "";
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -125,7 +125,7 @@ function answer(host: HttpHost, agent: AgentMount, { sessionId, continuationToke
 export function sessionUrls(host: HttpHost, agent: AgentMount, sessionId: string) {
   const base = host.urlOf(agent.slug);
   return {
-    ...(host.hasPlayground && { playgroundUrl: `${base}/playground?sessionId=${sessionId}` }),
+    ...(host.playground === "served" && { playgroundUrl: `${base}/playground?sessionId=${sessionId}` }),
     traceUrl: `${base}/v1/session/${sessionId}/events`,
   };
 }

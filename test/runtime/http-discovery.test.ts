@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeBundle } from "./support/bundle.js";
-import { call, startHost, temporaryFolder } from "./support/host.js";
+import { call, playgroundFolder, startHost, startSession, temporaryFolder } from "./support/host.js";
 import { createTester } from "./support/tester.js";
 
 const parts = () => createTester().parts;
@@ -177,6 +177,7 @@ test("the index lists agents for people and programs", async () => {
       { ...parts(), slug: "one" },
       { ...parts(), slug: "two", manifest: { name: 'T<w>o & "co"', description: "<script>alert(1)</script>" } },
     ]),
+    { assets: playgroundFolder() },
   );
   const { body } = await call(`${url}/v1/agents`);
   expect(body).toEqual({
@@ -205,13 +206,30 @@ test("--no-playground removes the index, --mode single serves at the root", asyn
   expect((await call(bare.url)).status).toBe(404);
   expect((await call(`${bare.url}/v1/agents`)).status).toBe(404);
   expect((await call(`${bare.base}/playground`)).status).toBe(404);
-  const single = await startHost(makeBundle([parts()]), { mode: "single" });
+  const single = await startHost(makeBundle([parts()]), { mode: "single", assets: playgroundFolder() });
   expect(single.base).toBe(single.url);
   expect((await call(`${single.url}/v1/info`)).status).toBe(200);
   expect((await call(`${single.url}/v1/health`)).status).toBe(200);
   expect((await call(`${single.url}/v1/agents`)).status).toBe(404);
   const root = await fetch(single.url, { redirect: "manual" });
   expect([root.status, root.headers.get("location")]).toEqual([302, "/playground"]);
+});
+
+test("a server without the playground's files has the index, and sends nobody to what is not there", async () => {
+  const { url, base, agents } = await startHost(makeBundle([parts()]), { assets: temporaryFolder() });
+  expect((await call(`${url}/v1/agents`)).body).toEqual({
+    agents: [{ slug: "tester", name: "tester", description: "The agent tester.", infoUrl: `${base}/v1/info` }],
+  });
+  const html = await (await fetch(url)).text();
+  expect(html).toContain('href="/tester/v1/info"');
+  expect(html).not.toMatch(/playground|\/docs/);
+  const { sessionId } = await startSession(base, { message: "hello" });
+  const { body } = await call(`${base}/v1/session/${sessionId}/events?format=json`);
+  expect(JSON.stringify([agents, body])).not.toContain("playground");
+  const page = await call(`${base}/playground`);
+  expect([page.status, page.body.message]).toEqual([404, expect.stringContaining("files are not beside this server")]);
+  const single = await startHost(makeBundle([parts()]), { mode: "single" });
+  expect((await call(single.url)).status).toBe(404);
 });
 
 test("static folders serve what lies in them and nothing else", async () => {

@@ -1,11 +1,20 @@
 /** Creating, continuing, stopping and listing sessions over real HTTP. */
 import { expect, test } from "vitest";
 import { makeBundle } from "./support/bundle.js";
-import { call, followUntil, isWaiting, nth, readEvents, startHost, startSession } from "./support/host.js";
+import {
+  call,
+  followUntil,
+  isWaiting,
+  nth,
+  playgroundFolder,
+  readEvents,
+  startHost,
+  startSession,
+} from "./support/host.js";
 import { createTester } from "./support/tester.js";
 
 test("a session is opened with the fields that wire.md names", async () => {
-  const { base } = await startHost(makeBundle([createTester().parts]));
+  const { base } = await startHost(makeBundle([createTester().parts]), { assets: playgroundFolder() });
   const { status, body } = await call(`${base}/v1/session`, {
     body: { message: "hello", title: "Greeting", unknown: 1 },
   });

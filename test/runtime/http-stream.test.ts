@@ -3,11 +3,11 @@ import { request } from "node:http";
 import { expect, test } from "vitest";
 import type { SessionEvent } from "../../runtime/session/event.js";
 import { makeBundle } from "./support/bundle.js";
-import { call, followUntil, isWaiting, nth, startHost, startSession } from "./support/host.js";
+import { call, followUntil, isWaiting, nth, playgroundFolder, startHost, startSession } from "./support/host.js";
 import { createTester } from "./support/tester.js";
 
 async function finishedSession() {
-  const host = await startHost(makeBundle([createTester().parts]));
+  const host = await startHost(makeBundle([createTester().parts]), { assets: playgroundFolder() });
   const session = await startSession(host.base, { message: '/add {"a":1}' });
   const events = await followUntil(host.base, session.sessionId, isWaiting);
   return { ...host, ...session, events, url: `${host.base}/v1/session/${session.sessionId}` };

@@ -1,5 +1,5 @@
 /** A real host on a loopback port the system picks, with a state root of its own. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
@@ -29,6 +29,14 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "bdk-http-"));
   folders.push(folder);
   return folder;
+}
+
+/** A folder of static files with a playground in it, as it stands beside `server.mjs`. */
+export function playgroundFolder(): string {
+  const assets = temporaryFolder();
+  mkdirSync(join(assets, "playground"));
+  writeFileSync(join(assets, "playground/index.html"), "<h1>play</h1>");
+  return assets;
 }
 
 export async function startHost(
