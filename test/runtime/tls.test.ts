@@ -87,6 +87,11 @@ certificateTest("two agents of one host still reach each other", async () => {
   const { body } = await send(`${host.url}/first/v1/tools`, pem);
   expect(body.connectionErrors).toEqual([]);
   expect(JSON.stringify(body.tools)).toContain("helper__ask");
+  const ask = { input: { message: '/add {"a":2}', waitSeconds: 20 } };
+  const asked = await send(`${host.url}/first/v1/tools/helper__ask`, pem, ask);
+  expect(asked.body).toMatchObject({ ok: true, isError: false });
+  const { sessions } = (await send(`${host.url}/second/v1/sessions`, pem)).body;
+  expect(sessions).toMatchObject([{ owner: "loopback:local", status: "waiting" }]);
 });
 
 certificateTest("files that can't be used refuse to start, without a word of the key", async () => {
