@@ -5,7 +5,7 @@ import type { CallableTool, CallOutcome, CallScope, PreparedCall, Refusal } from
 import type { Caller } from "../session/service.js";
 import { refuseInput } from "../tools/issues.js";
 import { failed, messageOf } from "../tools/result.js";
-import { checkTimes, timeFields } from "../tools/time-arguments.js";
+import { checkTimes } from "../tools/time-arguments.js";
 import type { CatalogTool, ConnectionScope } from "./contract.js";
 import { ConnectionError } from "./error.js";
 import type { RawResult } from "./link.js";
@@ -66,7 +66,7 @@ export function prepareCall(
   async function run(scope: CallScope): Promise<CallOutcome> {
     const { record } = scope;
     if (record?.asOf !== undefined) {
-      const problem = checkTimes(timeFields(tool.inputSchema), args, record.asOf);
+      const problem = checkTimes(tool.inputSchema, args, record.asOf);
       if (problem !== undefined) return failed(problem);
     }
     if (effect === "write" && record?.dryRun === true) {

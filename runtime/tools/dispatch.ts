@@ -10,7 +10,7 @@ import { createInputCheck, type InputCheck, standardValidator } from "./input.js
 import { formatPath } from "./issues.js";
 import { failed, failedWith, messageOf, outcomeOf } from "./result.js";
 import { settle } from "./settle.js";
-import { checkTimes, timeFields } from "./time-arguments.js";
+import { checkTimes } from "./time-arguments.js";
 
 const defaultTimeoutMs = 60_000;
 
@@ -34,7 +34,6 @@ export class AuthoredTool implements CallableTool {
   readonly entry: ToolEntry;
   readonly sources: DispatchSources;
   readonly timeoutMs: number;
-  readonly times: ReturnType<typeof timeFields>;
   readonly #check: InputCheck;
   readonly #checkOutput: ReturnType<typeof standardValidator>;
 
@@ -46,7 +45,6 @@ export class AuthoredTool implements CallableTool {
     this.definition = definition;
     this.sources = sources;
     this.timeoutMs = definition.timeoutMs ?? entry.timeoutMs ?? defaultTimeoutMs;
-    this.times = timeFields(entry.inputSchema);
     this.#check = createInputCheck(entry, definition.inputSchema, sources.sections);
     this.#checkOutput = standardValidator(definition.outputSchema);
   }
@@ -100,7 +98,9 @@ class Call implements PreparedCall {
     return this.#effect;
   }
 
+  /** Nobody is asked about a call that will be refused. */
   needsApproval(scope: CallScope): boolean | Promise<boolean> {
+    if (this.#refusal(scope) !== undefined) return false;
     const { needsApproval = false } = this.#tool.definition;
     return typeof needsApproval === "function"
       ? needsApproval(this.#input, this.#tool.contextOf(scope))
@@ -110,14 +110,16 @@ class Call implements PreparedCall {
   run(scope: CallScope): CallOutcome | Promise<CallOutcome> {
     const { record } = scope;
     if (record === undefined) return this.#execute(scope, false);
-    if (record.asOf !== undefined) {
-      const problem = checkTimes(this.#tool.times, this.#raw, record.asOf);
-      if (problem !== undefined) return failed(problem);
-    }
+    const refusal = this.#refusal(scope);
+    if (refusal !== undefined) return failed(refusal);
     if (this.effect === "read") return this.#execute(scope, true);
     if (record.dryRun === true) return this.#stub(scope);
     this.#tool.sources.ensureWorkspace(record);
     return this.#execute(scope, true);
+  }
+
+  #refusal({ record }: CallScope): string | undefined {
+    return record?.asOf && checkTimes(this.#tool.entry.inputSchema, this.#raw, record.asOf);
   }
 
   #execute(scope: CallScope, copy: boolean): CallOutcome | Promise<CallOutcome> {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { RuntimeError } from "../../runtime/errors.js";
+import type { JsonObject } from "../../runtime/session/event.js";
 import type { StepRequest } from "../../runtime/session/model.js";
 import { alice, eventsOf, only, openSessions, run, typesOf, waitFor } from "./support/sessions.js";
 
@@ -288,6 +289,78 @@ test("an instant without a time zone is refused as asOf; a good one is told to t
   expect(results[0]?.output).toBe("2026-03-01T08:00:00.000Z");
   expect(results.slice(1).map(({ isError }) => isError)).toEqual([false, true, true, true]);
   expect(await sessions.get(alice, sessionId)).toMatchObject({ asOf: "2026-03-01T09:00:00+01:00" });
+});
+
+test("under asOf times are looked for at any depth, and nobody is asked about a call that they forbid", async () => {
+  const at = { type: "string", format: "date-time" };
+  const maybe = { anyOf: [at, { type: "null" }] };
+  const object = (properties: JsonObject, required: string[] = []): JsonObject => ({
+    type: "object",
+    properties,
+    required,
+  });
+  const move = object({ kind: { const: "move" }, to: at }, ["kind", "to"]);
+  const stay = object({ kind: { const: "stay" } }, ["kind"]);
+  const tree: JsonObject = {
+    $ref: "#/$defs/Node",
+    $defs: {
+      Node: object({ at, next: { $ref: "#/$defs/Node" }, all: { type: "array", items: { $ref: "#/$defs/Node" } } }),
+    },
+  };
+  const tool = (inputSchema: JsonObject) => ({ needsApproval: true, execute: () => "ran", entry: { inputSchema } });
+  const sessions = await openSessions({
+    tools: {
+      list: tool(object({ days: { type: "array", items: { type: "string", format: "date" } } })),
+      map: tool(object({ by: { type: "object", additionalProperties: at } })),
+      maybe: tool(object({ maybe })),
+      union: tool(object({ act: { oneOf: [move, stay] } })),
+      mixed: tool(object({ until: { anyOf: [at, { type: "number" }] } })),
+      both: tool({ allOf: [object({ at })] }),
+      tree: tool(tree),
+    },
+  });
+  const early = "2026-02-28T23:59:59Z";
+  const late = "2026-03-02T00:00:00Z";
+  const asked = async (call: string) => {
+    const { sessionId } = await sessions.create(alice, {
+      message: call,
+      channelId: "http",
+      asOf: "2026-03-01T09:00:00Z",
+    });
+    await sessions.settled(sessionId);
+    const events = await eventsOf(sessions, sessionId);
+    return only(events, "action.approval_requested").length === 1
+      ? "asked"
+      : only(events, "action.result")[0]?.data.output;
+  };
+  const allowed = [
+    `/list {"days":["2026-03-01"]}`,
+    `/list {}`,
+    `/map {"by":{"a":"${early}"}}`,
+    `/maybe {"maybe":"${early}"}`,
+    `/union {"act":{"kind":"stay"}}`,
+    `/union {"act":{"kind":"move","to":"${early}"}}`,
+    `/mixed {"until":"${early}"}`,
+    `/both {"at":"${early}"}`,
+    `/tree {"at":"${early}","next":{"at":"${early}","next":{"at":"${early}"}}}`,
+  ];
+  for (const call of allowed) expect(await asked(call), call).toBe("asked");
+  const refused: readonly (readonly [string, string])[] = [
+    [`/list {"days":["2026-03-01","2026-03-02"]}`, "days.1 (2026-03-02) is later"],
+    [`/list {"days":["2026-02-30"]}`, "days.0 is not an absolute time"],
+    [`/map {"by":{"a":"${late}"}}`, "by.a"],
+    [`/maybe {"maybe":"${late}"}`, "maybe (2026"],
+    [`/maybe {}`, "maybe is left out"],
+    [`/maybe {"maybe":null}`, "maybe is left out"],
+    [`/union {"act":{"kind":"move","to":"${late}"}}`, "act.to"],
+    [`/mixed {"until":1}`, "until is not an absolute time"],
+    [`/both {"at":"${late}"}`, "at (2026"],
+    [`/tree {"at":"${early}","next":{"at":"${late}"}}`, "next.at (2026"],
+    [`/tree {"at":"${early}","all":[{"at":"tomorrow"}]}`, "all.0.at is not"],
+  ];
+  for (const [call, told] of refused) {
+    expect(await asked(call), call).toMatchObject({ message: expect.stringContaining(told) });
+  }
 });
 
 test("a clock that is set back meanwhile makes no time negative", async () => {
