@@ -6,8 +6,8 @@ import { ConnectionError, loginCommand } from "./error.js";
 import { fetchPlainly, readSeed, toLogin } from "./login-seed.js";
 import { expiryOf, type Login, type Logins } from "./logins.js";
 
-/** A token is renewed when less of its life is left than this, in milliseconds. */
-const earlyMs = 30_000;
+/** A token is renewed when less of its life is left than this, in milliseconds, or than half of a life that is short. */
+const longestEarlyMs = 30_000;
 
 /** Answers that mean that the login itself has ended: asking again helps nobody. */
 const endings: ReadonlySet<string> = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
@@ -102,8 +102,8 @@ export function createConnectionAuth(
     const provider: AuthProvider = {
       async token() {
         let current = read(of);
-        const left = current.expiresAt === undefined ? earlyMs : Date.parse(current.expiresAt) - clock.now();
-        if (left < earlyMs && current.tokens.refresh_token !== undefined) {
+        const left = leftOf(current, clock.now());
+        if (left < earlyOf(current) && current.tokens.refresh_token !== undefined) {
           try {
             current = await renew(of, current.tokens.access_token);
           } catch (error) {
@@ -121,6 +121,15 @@ export function createConnectionAuth(
     };
     return provider;
   };
+}
+
+/** What is left of a token's life, in milliseconds; of one that runs out at an unknown time, for ever. */
+function leftOf({ expiresAt }: Login, now: number): number {
+  return expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - now;
+}
+
+function earlyOf({ tokens: { expires_in: seconds = Number.POSITIVE_INFINITY } }: Login): number {
+  return Math.min(longestEarlyMs, Math.max(1, seconds * 500));
 }
 
 /** Logins that count even where they can't be written: a refresh token that was spent does not come back. */

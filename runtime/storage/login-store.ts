@@ -2,7 +2,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Login, Logins } from "../connections/logins.js";
+import { RuntimeError } from "../errors.js";
 import { guardStorage, isMissing, makeDir, readIfThere, replaceFile } from "./files.js";
+import { lockStore } from "./lock.js";
 
 /**
  * Logins of one agent as private files below the state root (not the agent's own folder: `--mode single` has them, too).
@@ -26,7 +28,7 @@ export function openLogins(stateRoot: string, slug: string): Logins {
         replaceFile(fileOf(name), `${JSON.stringify(login, null, 2)}\n`);
       }),
     async alone(name, work) {
-      const release = await lock(`${fileOf(name)}.lock`);
+      const release = await lock(path.join(folder, `${encodeURIComponent(name)}.renewal`));
       try {
         return await work();
       } finally {
@@ -46,21 +48,21 @@ export function openLogins(stateRoot: string, slug: string): Logins {
   };
 }
 
-/** How often somebody who waits looks whether a lock is gone, and after what time its holder is taken for dead, in ms. */
+/** How often somebody who waits looks whether a lock is free, and after what time a holder counts as stuck, in ms. */
 const [lookMs, longestMs] = [25, 30_000] as const;
 
-/** Waits until the file is not there, and makes it; where it can't be made, nobody is kept waiting. */
-async function lock(file: string): Promise<() => void> {
+/** Waits until no live process has the folder; where it can't be had, nobody is kept waiting. */
+async function lock(folder: string): Promise<() => void> {
+  const end = Date.now() + longestMs;
   for (;;) {
     try {
-      fs.closeSync(fs.openSync(file, "wx", 0o600));
-      return () => fs.rmSync(file, { force: true });
+      makeDir(folder);
+      return lockStore(folder);
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) return () => undefined;
-      const madeAt = fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs;
-      if (madeAt !== undefined && Date.now() - madeAt > longestMs) fs.rmSync(file, { force: true });
-      else await wait(lookMs);
+      const isTaken = error instanceof RuntimeError;
+      if (!isTaken || Date.now() > end) return () => undefined;
     }
+    await wait(lookMs);
   }
 }
 

@@ -1,10 +1,12 @@
 /** Renewals where everything happens at once, token endpoints that lie, and disks that take nothing. */
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { lockStore } from "../../runtime/storage/lock.js";
 import { openLogins } from "../../runtime/storage/login-store.js";
 import { connectedBundle } from "./support/connections.js";
 import { call, startHost, temporaryFolder } from "./support/host.js";
@@ -134,6 +136,30 @@ it("whoever renews a login is alone with it, in whatever process", async () => {
   letGo();
   await Promise.all([first, second]);
   expect(order).toEqual(["first begins", "first ends", "second"]);
+});
+
+it("a renewal that was killed keeps nobody waiting", async () => {
+  const office = await openOffice();
+  const stateRoot = office.logIn(temporaryFolder(), longAgo);
+  const folder = join(stateRoot, ".oauth/tester/office.renewal");
+  mkdirSync(folder);
+  const lock = join(folder, "lock");
+  const giveBack = lockStore(folder);
+  const dead = spawnSync(process.execPath, ["--version"]).pid;
+  const left = readFileSync(lock, "utf8").replaceAll(String(process.pid), String(dead));
+  giveBack();
+  writeFileSync(lock, left);
+  const host = await startHost(office.bundle, { stateRoot });
+  // Whoever waits gives up after thirty seconds, which is as long as a test may take.
+  expect(await say(host.base)).toMatchObject(worked);
+});
+
+it("a token that lives for seconds only is used for half of them", async () => {
+  const office = await openOffice('"expires_in":29');
+  const host = await startHost(office.bundle, { stateRoot: office.logIn(temporaryFolder(), longAgo) });
+  expect(await say(host.base)).toMatchObject(worked);
+  expect(await say(host.base)).toMatchObject(worked);
+  expect(office.given()).toBe(2);
 });
 
 it.each(['"expires_in":1e300', '"expires_in":-5', '"expires_in":"600"', '"scope":"all"'])(
