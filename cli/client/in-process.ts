@@ -6,6 +6,8 @@ import type { Terminal } from "../ui/terminal.js";
 export interface InProcessOptions {
   readonly stateRoot: string;
   readonly model: string | undefined;
+  /** False where no model is asked, or what asks it tells of a failure itself. Default true. */
+  readonly modelWarnings?: boolean;
   readonly json: boolean;
   readonly quiet: boolean;
   /** The caller sees the sessions of every principal. */
@@ -23,6 +25,7 @@ export function startInProcess(root: string, options: InProcessOptions, terminal
       playground: false,
       docs: false,
       schedules: false,
+      ...(options.modelWarnings === false && { modelWarnings: false }),
       ...(options.dev === true && { dev: true }),
       log: options.quiet ? onlyProblems(createStderrWriter()) : createStderrWriter(),
       ...(options.model === undefined ? {} : { model: options.model }),

@@ -17,6 +17,8 @@ export interface TargetOptions {
   readonly quiet?: boolean;
   /** A server started in this process shows its caller the sessions of every principal, such as those of channels. */
   readonly dev?: boolean;
+  /** As `InProcessOptions` has it. */
+  readonly modelWarnings?: boolean;
 }
 
 /** The agent to talk to, and what to end afterwards. */
@@ -46,11 +48,8 @@ export async function openTarget(options: TargetOptions, terminal: Terminal): Pr
     return { client: createAgentClient(await agentAt(running, options.slug), token), close: async () => undefined };
   }
   const { startInProcess } = await import("./in-process.js");
-  const server = await startInProcess(
-    root,
-    { stateRoot, model: options.model, json: options.json, quiet: options.quiet === true, dev: options.dev === true },
-    terminal,
-  );
+  const { model, json, quiet = false, dev = false, modelWarnings = true } = options;
+  const server = await startInProcess(root, { stateRoot, model, json, quiet, dev, modelWarnings }, terminal);
   try {
     const agent = choose(server.agents, options.slug, root);
     return { client: createAgentClient(agent.url, undefined), close: () => server.close() };

@@ -20,7 +20,7 @@ export const run: Run<"github"> = async ({ args, options }, terminal) => {
   }
   const { event, prefix, channel, json } = options;
   const webhook = await readWebhook(source, { event, prefix });
-  const target = await openTarget({ ...options, quiet: true, dev: true }, terminal);
+  const target = await openTarget({ ...options, quiet: true, dev: true, modelWarnings: false }, terminal);
   try {
     const { client } = target;
     const isDryRun = options["dry-run"];

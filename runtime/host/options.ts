@@ -29,6 +29,8 @@ export interface HostOptions {
   readonly hosted?: boolean;
   /** Overrides every agent's model: `offline`, `openai/gpt-5`, … */
   readonly model?: string;
+  /** Tell at startup of agents whose model can't answer, or is the offline one. Default true; `bdk call` asks no model. */
+  readonly modelWarnings?: boolean;
   /** Shapes `playgroundUrl` and `traceUrl`. */
   readonly publicUrl?: string;
   /** Folder of static `playground/` and `docs/`, beside the bundle. */

@@ -34,6 +34,16 @@ export function startupWarnings(host: {
       if (unset.length > 0)
         found.push(`the connection "${name}" of agent "${slug}" needs ${unset.join(", ")}, not set now`);
     }
+  }
+  return options.modelWarnings === false ? found : [...found, ...modelWarnings(host)];
+}
+
+function modelWarnings(host: {
+  readonly agents: readonly AgentMount[];
+  readonly harnesses: HarnessResolver;
+}): readonly string[] {
+  const found: string[] = [];
+  for (const { slug, generation } of host.agents) {
     const { model, subagents } = generation.agent;
     for (const { name, model: own } of subagents) {
       // One that runs on the agent's own model is told with it.

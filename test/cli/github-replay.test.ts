@@ -51,12 +51,13 @@ describe("bdk github replay", () => {
   });
 
   test("--dry-run: the turn runs, GitHub hears nothing, a task isn't run", async () => {
-    const { github, dir, file, replay } = await setUp();
+    const { github, dir, env, file, replay } = await setUp();
     const { code, stdout } = await replay(file, "--dry-run", "--json");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ status: "completed", sessionId: expect.stringMatching(/^ses_/) });
     await writeFile(join(dir, "push.json"), JSON.stringify(payloads.push));
-    const push = await replay(join(dir, "push.json"), "--dry-run", "--json");
+    const push = await bdk(["github", "replay", join(dir, "push.json"), "--dry-run", "--json", "--dir", dir], { env });
+    expect(push.stderr).not.toContain("XAI_API_KEY");
     expect(JSON.parse(push.stdout)).toMatchObject({ event: "push", task: "not run" });
     expect(github.calls).toEqual([]);
   });

@@ -126,6 +126,8 @@ describe("bdk call", () => {
     const result = await bdk(["call", "inspect_pr", "--dir", dir, "--input", input]);
     expect(result.code, result.stderr).toBe(0);
     expect(JSON.parse(result.stdout)).toMatchObject({ draft: false });
+    // No model is asked, so no key of one is missed.
+    expect(result.stderr).not.toContain("XAI_API_KEY");
     const answer = await bdk(["call", "inspect_pr", "--dir", dir, "--input", input, "--json"]);
     expect(JSON.parse(answer.stdout)).toMatchObject({
       ok: true,
