@@ -85,7 +85,7 @@ With \`XAI_API_KEY\` set, leave out \`--model offline\` to talk to the model nam
 | \`bot/skills/plan-meeting.md\` | a procedure that is loaded when it is needed |
 | \`bot/hooks/memory.ts\` | journals every turn for later sessions; delete it to opt out |
 | \`bot/hooks/usage.ts\` | observes the event stream: counts tokens |
-| \`evals/\` | regression cases |
+| \`evals/\` | regression cases; \`bdk validate\` checks them, and no command runs them yet |
 
 \`npx bdk validate --types\` checks everything; \`npx bdk build && node dist/server.mjs\` is production.
 ${linked}`;

@@ -10,6 +10,7 @@ import { addCors, letRead } from "../http/cors.js";
 import { costRoutes } from "../http/cost.js";
 import { discoveryRoutes, healthRoutes } from "../http/discovery.js";
 import { handleErrors, sendError } from "../http/errors.js";
+import { evalRoutes } from "../http/evals.js";
 import { routeHeadAsGet } from "../http/head.js";
 import { indexRoutes } from "../http/index-page.js";
 import { mcpRoutes } from "../http/mcp.js";
@@ -85,6 +86,7 @@ export function createApp(host: HttpHost, serverFactory?: ServerFactory): Fastif
         artifactRoutes(guarded);
         toolRoutes(guarded, host);
         discoveryRoutes(guarded, host);
+        evalRoutes(guarded);
         if (host.isDev) {
           scheduleRoutes(guarded, host);
           reminderRoutes(guarded, host);

@@ -265,3 +265,20 @@ test("static folders serve what lies in them and nothing else", async () => {
   const etag = (await fetch(`${base}/playground`)).headers.get("etag") ?? "";
   expect((await fetch(`${base}/playground`, { headers: { "if-none-match": etag } })).status).toBe(304);
 });
+
+test("a server without evals lists none, and starts none", async () => {
+  const { base } = await startHost(makeBundle([parts()]));
+  expect((await call(`${base}/v1/dev/evals`)).body).toEqual({ evals: [], config: {} });
+  expect((await call(`${base}/v1/dev/evals/runs`)).body).toEqual({ runs: [] });
+  for (const [path, init] of [
+    ["runs", { body: {} }],
+    ["runs/run_1", {}],
+    ["runs/run_1/cancel", { body: {} }],
+  ] as const) {
+    expect(await call(`${base}/v1/dev/evals/${path}`, init)).toMatchObject({
+      status: 404,
+      body: { error: "not_found" },
+    });
+  }
+  expect((await call(`${base}/v1/dev/evals/runs`, { body: [] })).status).toBe(400);
+});
