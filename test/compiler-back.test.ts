@@ -167,6 +167,8 @@ describe("caches", () => {
     const dir = project("cached", {
       "bot/tools/a.ts": tool('"First."'),
       "bot/lib/unused.txt": "x",
+      "bot/lib/told.md": "md, ",
+      "bot/lib/told.json": '{ "told": "json, " }',
       "bot/skills/how/SKILL.md": "---\ndescription: How.\n---\n\nSo.\n",
       "bot/skills/how/more.md": "more",
     });
@@ -187,6 +189,18 @@ describe("caches", () => {
     expect(agentOf(await change("bot/tools/b.ts", tool('"Third."'))).tools).toHaveLength(2);
     const sibling = await change("bot/skills/how/more.md", "even more");
     expect(agentOf(sibling).skills[0]?.files[0]?.bytes).toBe(9);
+    await change(
+      "bot/tools/b.ts",
+      tool(
+        "told + data.told + more.told",
+        'import told from "../lib/told.md?raw";\nimport data from "../lib/told.json" with { type: "json" };\nimport more from "../lib/told.json";\n',
+      ),
+    );
+    const told = await change("bot/lib/told.md", "Md, ");
+    expect(agentOf(told).tools[1]?.description).toBe("Md, json, json, ");
+    expect(texts(told).filter(({ text }) => text.includes(workshop))).toEqual([]);
+    const json = await change("bot/lib/told.json", '{ "told": "JSON, " }');
+    expect(agentOf(json).tools[1]?.description).toBe("Md, JSON, JSON, ");
     expect((await change("bot/tools/a.ts", "export default (")).manifest).toBeUndefined();
     expect(agentOf(await change("bot/tools/a.ts", tool('"Fourth."'))).tools[0]?.description).toBe("Fourth.");
   });
@@ -260,7 +274,11 @@ describe("loading", () => {
         const text = `${bundle.project.text}\n/* generation ${index} */`;
         await loadProject({ ...bundle.project, text, root: dir });
       }
-      collect();
+      // What one collection leaves to be finalized, the next one takes.
+      for (let time = 0; time < 3; time += 1) {
+        await new Promise((done) => setImmediate(done));
+        collect();
+      }
       return process.memoryUsage().heapUsed;
     };
     const before = await load(10, 0);

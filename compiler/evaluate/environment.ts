@@ -40,12 +40,14 @@ export async function settleEnvironment(
 ): Promise<Settled> {
   const bare = await run({});
   const all = namesOf(names, bare);
-  if (all.length === 0) return settle(bare, [bare], entries, definitions, marks);
+  if (all.length === 0) return settle(bare, [bare], [], entries, definitions, marks);
   const url = await run(sentinels(all, urlSentinel));
   const passes = [bare, url];
   const unclear = entries.some((entry) => !isSound(url.outcomes.get(keyOf(entry)), url));
   if (unclear) passes.push(await run(sentinels(all, numberSentinel)));
-  const settled = settle(bare, passes, entries, definitions, [
+  const waiting = entries.filter((entry) => !isSound(bare.outcomes.get(keyOf(entry)), bare));
+  const checks = await runOtherwise(run, all, waiting, passes.slice(1));
+  const settled = settle(bare, passes, checks, entries, definitions, [
     ...marks,
     ...all.flatMap((name) => [urlSentinel(name), numberSentinel(name)]),
   ]);
@@ -58,9 +60,30 @@ export async function settleEnvironment(
   };
 }
 
+/**
+ * Evaluates with other values for those that only load with made-up ones: what a transformation made of such a value (a
+ * name in capitals, its first letters, a hash) holds no mark, and shows only in that it differs.
+ */
+async function runOtherwise(
+  run: RunPass,
+  names: readonly string[],
+  waiting: readonly EvaluationEntry[],
+  passes: readonly Pass[],
+): Promise<readonly Pass[]> {
+  const checks: Pass[] = [];
+  const isSoundIn = (entry: EvaluationEntry) => (pass: Pass) => isSound(pass.outcomes.get(keyOf(entry)), pass);
+  for (const style of [otherSchemeSentinel, otherHostSentinel, otherNumberSentinel]) {
+    const open = waiting.filter((entry) => passes.some(isSoundIn(entry)) && !checks.some(isSoundIn(entry)));
+    if (open.length === 0) break;
+    checks.push(await run(sentinels(names, style)));
+  }
+  return checks;
+}
+
 function settle(
   bare: Pass,
   passes: readonly Pass[],
+  checks: readonly Pass[],
   entries: readonly EvaluationEntry[],
   definitions: ReadonlyMap<string, Definition>,
   marks: readonly string[],
@@ -80,7 +103,8 @@ function settle(
       if (definition !== undefined)
         diagnostics.push(...fixedFields(merged.fixed).map((field) => fixedField(definition, field)));
     } else if (sound !== undefined) {
-      const merged = mergeFacts(entry.kind, sound, sound, marks);
+      const check = checks.find((pass) => isSound(pass.outcomes.get(key), pass))?.outcomes.get(key)?.facts;
+      const merged = mergeFacts(entry.kind, sound, check ?? sound, marks);
       facts.set(key, merged.facts);
       deferred.add(key);
       // A made-up value must not pass for what the bot is.
@@ -170,11 +194,25 @@ function urlSentinel(name: string): string {
   return `https://${name.toLowerCase().replaceAll("_", "-")}.bdk-sentinel.invalid`;
 }
 
+/** Nothing at its start is the same. */
+function otherSchemeSentinel(name: string): string {
+  return `wss://${name.toLowerCase().replaceAll("_", "-")}-otherwise.invalid/a/longer/path`;
+}
+
+/** For what takes no other scheme. */
+function otherHostSentinel(name: string): string {
+  return `https://otherwise-${name.toLowerCase().replaceAll("_", "-")}.invalid/path`;
+}
+
 /** Fits what reads numbers. */
 function numberSentinel(name: string): string {
   let sum = 7;
   for (const character of name) sum = (sum * 31 + character.charCodeAt(0)) % 9_000;
   return String(41_000 + sum);
+}
+
+function otherNumberSentinel(name: string): string {
+  return String(2 * Number(numberSentinel(name)) + 1);
 }
 
 /** Whole fields: further in, a path may be made of what the environment was said to hold. */

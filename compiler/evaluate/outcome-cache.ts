@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { AnalysisCache } from "../analyze/definition.js";
+import { isMade, plainFile } from "../link/input-names.js";
 import type { Linked } from "../link/link.js";
-import { plainFile } from "../link/mounts.js";
 import type { EntryOutcome, EvaluationEntry, RunReport } from "./protocol.js";
 
 export type Environment = Readonly<Record<string, string>>;
@@ -69,7 +69,8 @@ function moduleHashes({ imports, code }: Linked, root: string) {
 }
 
 function isPackage(key: string): boolean {
-  return key.startsWith("bdk") || key.includes("node_modules/") || key.includes("dist/authoring/");
+  const file = plainFile(key);
+  return isMade(file) || file.includes("node_modules/") || file.includes("dist/authoring/");
 }
 
 function digest(parts: readonly (string | Uint8Array)[]): string {

@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Definition } from "../analyze/definition.js";
 import { type Diagnostic, type DiagnosticInit, diagnostic, type Label, type Span } from "../diagnostics/diagnostic.js";
+import { isProject } from "../link/input-names.js";
 import { titleOf } from "../scan/package-json.js";
 import type { Failure, Incident, Problem } from "./protocol.js";
-import { isProject, type Tracer } from "./trace.js";
+import type { Tracer } from "./trace.js";
 
 /** A failure, and all the definitions that can't load for it. */
 export interface SharedFailure {

@@ -1,6 +1,7 @@
 /** Stacks of evaluated text in terms of the sources. */
 import { SourceMap, type SourceMapPayload } from "node:module";
 import type { Span } from "../diagnostics/diagnostic.js";
+import { isProject } from "../link/input-names.js";
 
 /** Reads places in one linked text. The map is parsed on first use. */
 export interface Tracer {
@@ -32,9 +33,4 @@ export function createTracer(map: string): Tracer {
     frames: (stack) => places(stack).filter(({ file }) => isProject(file)),
     within: (stack, source) => places(stack).find(({ file }) => file === source),
   };
-}
-
-/** Whether a source is the authors' own, not a package or generated. */
-export function isProject(source: string): boolean {
-  return !source.startsWith("node_modules/") && !source.startsWith("bdk") && !source.startsWith("@cursor/bdk/");
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import type { BuildFailure, BuildResult } from "esbuild";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
-import { plainFile } from "./mounts.js";
+import { isMade, isRaw, plainFile } from "./input-names.js";
 import { type InstalledPackage, packageOf } from "./package-folder.js";
 import type { BesideFile } from "./project-code.js";
 import { moduleKey, type ResolutionState } from "./resolution.js";
@@ -46,7 +46,8 @@ export async function adjust(
   }
   const text =
     "outputFiles" in result ? result.outputFiles?.find((file) => file.path.endsWith(".js"))?.text : undefined;
-  const inputs = "metafile" in result ? [...new Set(Object.keys(result.metafile?.inputs ?? {}).map(plainFile))] : [];
+  const named = "metafile" in result ? Object.keys(result.metafile?.inputs ?? {}) : [];
+  const inputs = [...new Set(named.filter((input) => !isRaw(input)).map(plainFile))];
   state.zodLocales ||= usesLocales(state.root, inputs);
   if (text !== undefined && /\.node["'`]|require\(`/.test(text)) findNatives(state, inputs, collected);
   if (text !== undefined && (state.rewritten.size > 0 || /import\.meta|__dirname|__filename/.test(text))) {
@@ -70,8 +71,7 @@ function usesLocales(root: string, inputs: readonly string[]): boolean {
   const ofZod = (file: string): boolean => /(?:^|\/)zod\/v[34]\//.test(file);
   if (!inputs.some((file) => /(?:^|\/)zod\/v4\/locales\/index\.js$/.test(file))) return false;
   return inputs.some(
-    (file) =>
-      !file.startsWith("bdk") && !ofZod(file) && /\blocales\b/.test(readFileSync(path.resolve(root, file), "utf8")),
+    (file) => !isMade(file) && !ofZod(file) && /\blocales\b/.test(readFileSync(path.resolve(root, file), "utf8")),
   );
 }
 
@@ -101,7 +101,7 @@ interface Collected {
 async function readModules(state: ResolutionState, inputs: readonly string[], collected: Collected): Promise<void> {
   const { mentionsSelf, readSelfReferences, standsAt } = await import("./beside.js");
   for (const input of inputs) {
-    if (input.startsWith("bdk") || !/\.[cm]?[jt]sx?$/.test(input)) continue;
+    if (isMade(input) || !/\.[cm]?[jt]sx?$/.test(input)) continue;
     const file = path.resolve(state.root, input);
     const text = readFileSync(file, "utf8");
     if (!mentionsSelf.test(text)) continue;

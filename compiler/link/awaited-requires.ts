@@ -7,6 +7,7 @@ import path from "node:path";
 import type { Metafile } from "esbuild";
 import type { ts } from "ts-morph";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostic.js";
+import { isMade } from "./input-names.js";
 
 type Inputs = Metafile["inputs"];
 
@@ -55,7 +56,7 @@ function reached(inputs: Inputs, start: string): readonly string[] {
     seen.add(next);
     queue.push(...input.imports.filter(({ kind }) => kind === "import-statement").map((each) => each.path));
   }
-  return [...seen].filter((file) => !file.startsWith("bdk"));
+  return [...seen].filter((file) => !isMade(file));
 }
 
 function awaitsAtTop(typescript: typeof ts, file: string, text: string): boolean {

@@ -1,5 +1,6 @@
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostic.js";
+import { isProject } from "./input-names.js";
 import type { ProjectCode } from "./project-code.js";
 
 /** An `import()` whose argument is no string: the linker follows those that begin with a folder, and leaves the others. */
@@ -24,5 +25,5 @@ export function computedImports({ text, map }: Pick<ProjectCode, "text" | "map">
 }
 
 function isOwn(source: string | undefined): source is string {
-  return source !== undefined && !/^(?:node_modules\/|bdk|@cursor\/bdk\/)/.test(source);
+  return source !== undefined && isProject(source);
 }

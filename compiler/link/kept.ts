@@ -3,6 +3,7 @@
  * hands their namespaces to `__bdk.keep`; a patch gets them back from `__bdk.kept`.
  */
 import type { Metafile } from "esbuild";
+import { isMade, withoutAttributes } from "./input-names.js";
 
 /** How a module is handed over: the namespace of an ES module, or `module.exports` as it is. */
 export type KeptForm = "namespace" | "exports";
@@ -21,17 +22,17 @@ export type ModuleEdges = ReadonlyMap<string, readonly ModuleEdge[]>;
 export function edgesOf(metafile: Metafile): ModuleEdges {
   return new Map(
     Object.entries(metafile.inputs).map(([file, { imports }]) => [
-      file,
+      withoutAttributes(file),
       imports
         .filter(({ external }) => external !== true)
-        .map(({ path, kind }) => ({ to: path, isStatic: kind === "import-statement" })),
+        .map(({ path, kind }) => ({ to: withoutAttributes(path), isStatic: kind === "import-statement" })),
     ]),
   );
 }
 
 /** A module of the project itself, linked from TypeScript or JavaScript that can be edited. */
 export function isOwnModule(key: string): boolean {
-  return !key.startsWith("bdk") && !key.includes("node_modules/") && !key.includes("dist/authoring/");
+  return !isMade(key) && !key.includes("node_modules/") && !key.includes("dist/authoring/");
 }
 
 /**
@@ -53,7 +54,7 @@ export function keptModules(metafile: Metafile, starts: readonly string[]): Read
 
 /** A module that a plugin makes: builtins, packages outside, raw text. The patch makes its own. */
 function isGenerated(key: string): boolean {
-  return /^bdk[\w-]*:/.test(key) || key.startsWith("(disabled)");
+  return isMade(key) || key.startsWith("(disabled)");
 }
 
 /** Statements that hand the modules over, at the end of the generated entry. */

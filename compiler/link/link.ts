@@ -13,9 +13,10 @@ import { type Adjustments, adjust } from "./adjust.js";
 import { awaitedRequires } from "./awaited-requires.js";
 import { computedImports } from "./computed-imports.js";
 import { entrySource, guardedEntrySource, inputOf, type LinkedModule } from "./entry.js";
+import { isMade, plainFile } from "./input-names.js";
 import { edgesOf, type KeptForm, keptModules } from "./kept.js";
 import { textEndings } from "./loaders.js";
-import { type LinkedMount, plainFile, sharedScopes, strayImports } from "./mounts.js";
+import { type LinkedMount, sharedScopes, strayImports } from "./mounts.js";
 import { type InstalledPackage, packageFolder } from "./package-folder.js";
 import { linkPatch, type PatchBase, type PatchLink } from "./patch.js";
 import { linkError, linkWarning, type NameFile } from "./problems.js";
@@ -240,7 +241,7 @@ function read(
     beside,
     folders,
   };
-  const files = [...new Set(Object.keys(inputs).map(plainFile))].filter((file) => !file.startsWith("bdk"));
+  const files = [...new Set(Object.keys(inputs).map(plainFile))].filter((file) => !isMade(file));
   return {
     code,
     inputs: files.map((file) => path.resolve(state.root, file)),
@@ -303,9 +304,7 @@ function announced(text: string): string {
 /** The map with sources that are the same wherever the project and its packages stand. */
 function portableMap(map: string, nameFile: NameFile): string {
   const parsed = JSON.parse(map) as { sources?: string[]; names?: string[]; mappings?: string };
-  const sources = (parsed.sources ?? []).map((source) =>
-    plainFile(source).startsWith("bdk") ? source : nameFile(source),
-  );
+  const sources = (parsed.sources ?? []).map((source) => (isMade(plainFile(source)) ? source : nameFile(source)));
   return JSON.stringify({ version: 3, sources, names: [], mappings: parsed.mappings ?? "" });
 }
 

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Metafile, OnResolveArgs, PluginBuild } from "esbuild";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
+import { isMade, mountNamespace as namespace, plainFile } from "./input-names.js";
 import { loaderOf } from "./loaders.js";
 
 /** A mount as the linker knows it. */
@@ -29,7 +30,6 @@ export interface SharedScope {
   readonly mounts: readonly LinkedMount[];
 }
 
-const namespace = "bdk-mount";
 const within = Symbol("resolved for an instance");
 
 /** The extensions that need instances. */
@@ -49,11 +49,6 @@ export function specifierOf(file: string, mount: string | undefined): string {
 /** How esbuild names an instance of a module. */
 export function instanceOf(file: string, mount: string): string {
   return `${namespace}:${file}?mount=${mount}`;
-}
-
-/** The file behind a name of esbuild's: itself, or what an instance is of. */
-export function plainFile(input: string): string {
-  return input.startsWith(`${namespace}:`) ? input.slice(namespace.length + 1).replace(/\?mount=[^?]*$/, "") : input;
 }
 
 /**
@@ -143,7 +138,7 @@ export function strayImports(root: string, scopes: readonly SharedScope[], metaf
   if (scopes.length === 0) return [];
   const inputs = Object.entries(metafile.inputs);
   return scopes.flatMap(({ dir, mounts }) => {
-    const isInside = (input: string): boolean => !input.startsWith("bdk") && isOwn(dir, path.resolve(root, input));
+    const isInside = (input: string): boolean => !isMade(input) && isOwn(dir, path.resolve(root, input));
     const strays = new Set(
       inputs.map(([input]) => input).filter((input) => isInside(input) && !input.endsWith(".json")),
     );

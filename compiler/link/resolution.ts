@@ -6,8 +6,9 @@ import path from "node:path";
 import type { OnLoadResult, OnResolveArgs, Plugin, PluginBuild, ResolveResult } from "esbuild";
 import { packageAliases } from "../aliases.js";
 import type { GeneratedModule } from "./entry.js";
+import { plainFile, rawNamespace } from "./input-names.js";
 import { loaderOf } from "./loaders.js";
-import { plainFile, resolveMounts, type SharedScope, withRoot } from "./mounts.js";
+import { resolveMounts, type SharedScope, withRoot } from "./mounts.js";
 import { distFile, type InstalledPackage, packageFolder, packageOf } from "./package-folder.js";
 
 /** What a failed import of ours is about; travels through esbuild as `detail` of its message. */
@@ -127,13 +128,12 @@ function resolveRaw(build: PluginBuild, state: ResolutionState): void {
     const found = await build.resolve(specifier, passed(args));
     if (found.errors.length > 0) return { errors: found.errors };
     const file = found.namespace === "file" ? found.path : plainFile(`${found.namespace}:${found.path}`);
-    return { path: path.resolve(state.root, file), namespace: "bdk-raw" };
+    return { path: posix(path.relative(state.root, path.resolve(state.root, file))), namespace: rawNamespace };
   });
-  build.onLoad({ filter: /.*/, namespace: "bdk-raw" }, async ({ path: file }) => ({
-    contents: await readFile(file),
-    loader: "text",
-    watchFiles: [file],
-  }));
+  build.onLoad({ filter: /.*/, namespace: rawNamespace }, async ({ path: name }) => {
+    const file = path.join(state.root, name);
+    return { contents: await readFile(file), loader: "text", watchFiles: [file] };
+  });
 }
 
 /** A native addon can't be linked. In a package: the package stays outside. In the project: the file is kept beside. */
@@ -141,10 +141,10 @@ function resolveNatives(build: PluginBuild, state: ResolutionState): void {
   build.onResolve({ filter: /\.node$/ }, (args) => {
     const file = path.resolve(args.resolveDir, args.path);
     state.natives.add(file);
-    return { path: file, namespace: "bdk-native" };
+    return { path: posix(path.relative(state.root, file)), namespace: "bdk-native" };
   });
-  build.onLoad({ filter: /.*/, namespace: "bdk-native" }, ({ path: file }) => ({
-    contents: `module.exports = __bdk.native(${JSON.stringify(moduleKey(state.root, file))});`,
+  build.onLoad({ filter: /.*/, namespace: "bdk-native" }, ({ path: name }) => ({
+    contents: `module.exports = __bdk.native(${JSON.stringify(moduleKey(state.root, path.join(state.root, name)))});`,
     loader: "js",
   }));
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { isMade, plainFile } from "../link/input-names.js";
 import type { Linked } from "../link/link.js";
-import { plainFile } from "../link/mounts.js";
 import { distFile } from "../link/package-folder.js";
 import { sha256 } from "./canonical.js";
 
@@ -27,7 +27,7 @@ export function createCodeHash({ imports, files, code }: Linked, root: string): 
     const reached = new Set([start]);
     for (const key of reached) for (const next of imports.get(key) ?? []) reached.add(next);
     const modules = [...new Set([...reached].map(plainFile))]
-      .filter((key) => !key.startsWith("bdk"))
+      .filter((key) => !isMade(key))
       .map((key) => path.resolve(root, key))
       .filter((file) => !file.startsWith(own));
     const parts = [...modules, ...code.beside.map(({ file }) => file)].map(digestOf);
