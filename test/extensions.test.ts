@@ -35,6 +35,13 @@ describe("an extension package", () => {
   test("is made, checked, packed, installed, mounted three times, and each tool answers with its mount's settings", async () => {
     const parent = await temporaryFolder();
     const extension = await newExtension(parent);
+    await write(extension, {
+      "hooks/quiet/audit.ts": `import { defineHook } from "@cursor/bdk/hooks";
+
+export default defineHook({ events: { "turn.failed": () => {} } });
+`,
+      "sandbox/workspace/names.txt": "Ada\n",
+    });
     expect(await bdk(["validate", "--types"], { cwd: extension })).toMatchObject({
       code: 0,
       stdout: "no diagnostics\n",
@@ -59,7 +66,16 @@ describe("an extension package", () => {
     expect(await call(url, "bare__greet", { name: "Ada" })).toEqual({ text: "Hello, Ada." });
     expect(await extensionsOf(url)).toMatchObject([
       { namespace: "bare", package: "@acme/hello@0.1.0", source: "bot/extensions/bare.ts:1" },
-      { namespace: "evening", contributes: ["instructions:evening", "skill:evening__welcome", "tool:evening__greet"] },
+      {
+        namespace: "evening",
+        contributes: [
+          "hook:evening__quiet/audit",
+          "instructions:evening",
+          "seed:names.txt",
+          "skill:evening__welcome",
+          "tool:evening__greet",
+        ],
+      },
       { namespace: "morning", disabled: [] },
     ]);
   });

@@ -1,4 +1,5 @@
 /** The package that `bdk init --extension` writes: one of each of the usual contributions, and everything in it works. */
+import { slots } from "../../compiler/slots.js";
 import { engines, packageText, tsconfigText, typeDependencies, zodRange } from "./package-files.js";
 
 export interface ExtensionValues {
@@ -25,6 +26,13 @@ export function extensionFiles(values: ExtensionValues): ReadonlyMap<string, str
   ]);
 }
 
+const contributions = slots
+  .filter(({ contributors }) => contributors.includes("extension"))
+  .flatMap(({ shape, path, endings }) => {
+    const file = `${path}${endings[0]}`;
+    return shape === "file" ? [file] : shape === "prose" ? [file, path] : [path.split("/")[0] ?? path];
+  });
+
 function packageJson({ name, dependency, version }: ExtensionValues): string {
   const value = {
     name,
@@ -33,7 +41,8 @@ function packageJson({ name, dependency, version }: ExtensionValues): string {
     type: "module",
     // TypeScript as it is: whoever mounts it links it, so there is nothing to build.
     exports: { ".": "./extension.ts" },
-    files: ["extension.ts", "instructions.md", "tools", "skills", "lib"],
+    // Whatever it may bring later on, so that nothing is left out of the archive; npm passes over what is missing.
+    files: ["extension.ts", ...contributions],
     // The contract between extensions and bdk that it is written for.
     bdk: { extension: 1 },
     scripts: { validate: "bdk validate --types", check: "tsc --noEmit", prepack: "bdk validate" },
