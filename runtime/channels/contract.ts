@@ -130,7 +130,7 @@ export interface ChannelRequest extends AuthRequest {
 /** What came of a request. */
 export type ChannelAnswer =
   | { readonly is: "answered"; readonly response: Response }
-  | { readonly is: "told"; readonly status: number; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly is: "told"; readonly status: number; readonly body?: Readonly<Record<string, unknown>> }
   /** Taken; whatever the handler answers is dropped. */
   | { readonly is: "accepted" }
   /** The handler, or a policy, failed: for the log, not for the caller. */

@@ -120,9 +120,10 @@ export function createChannels(sources: ChannelSources): Channels {
       }
       const { route, params } = match;
       try {
-        if (route === channel.ingress && pack?.ingress !== undefined) {
-          const told = await pack.ingress.take(request);
-          return request.isHosted ? { is: "accepted" } : { is: "told", ...told };
+        if (pack !== undefined) {
+          const { status, body, isAsked = false } = await pack.ingress.take(request);
+          if (request.isHosted && !isAsked) return { is: "accepted" };
+          return { is: "told", status, ...(body !== undefined && { body }) };
         }
         const auth = await channel.gate.admit(request, () => toRequest(request));
         await request.meter?.("is" in auth ? undefined : auth);

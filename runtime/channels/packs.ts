@@ -1,11 +1,11 @@
 /**
  * The seam between channels and packs. `githubChannel(…)`, `slackChannel(…)` and `webhookChannel(…)` are descriptors; a
- * section of the runtime turns each into what a hand-written channel has: routes, auth, events, `onStart`.
+ * section of the runtime turns each into a way in, events and `onStart`.
  *
  * A section `github` or `slack` exports `openPack` and `openClient`; `webhook` only `openPack`.
  */
 import type { ArtifactsApi } from "../authoring/artifacts.js";
-import type { AuthFn, ChannelConfig, ChannelSession, ReceiveOptions, SendOptions } from "../authoring/channels.js";
+import type { ChannelConfig, ChannelSession, ReceiveOptions, SendOptions } from "../authoring/channels.js";
 import type { HostKvApi, HostServices, SessionAuth } from "../authoring/host.js";
 import type { Sections } from "../host/sections.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
@@ -86,10 +86,13 @@ export interface PackHost {
 /** What a sender is answered. */
 export interface PackAnswer {
   readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
+  /** Left out: an empty one. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** The sender's protocol asks for it: told also where a host answers 202 to everything. */
+  readonly isAsked?: boolean;
 }
 
-/** Where a sender posts, answered from the bytes as they came. */
+/** Where a sender posts, answered from the bytes as they came: for many, so no `Request` is made of them. */
 export interface PackIngress {
   /** Below the channel; `/` is the channel itself. */
   readonly path: string;
@@ -100,11 +103,7 @@ export interface PackIngress {
 
 /** A pack at work: a channel's parts, as the rest of the runtime uses them. */
 export interface ServedPack {
-  /** Default: the host's own policy. */
-  readonly auth?: readonly AuthFn[];
-  readonly routes: ChannelConfig["routes"];
-  /** A way in for many: it makes no `Request`, and nothing is parsed for it. */
-  readonly ingress?: PackIngress;
+  readonly ingress: PackIngress;
   /** Called before the project's own handlers, for events that `packFacts` lists. */
   readonly events?: ChannelConfig["events"];
   readonly onStart?: ChannelConfig["onStart"];

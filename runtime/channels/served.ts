@@ -1,4 +1,4 @@
-import { type ChannelDefinition, POST, type Route } from "../authoring/channels.js";
+import { type ChannelDefinition, POST } from "../authoring/channels.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import type { ChannelEntry } from "../manifest/schema.js";
 import { messageOf } from "../tools/result.js";
@@ -11,8 +11,6 @@ import { createRouter, type Router } from "./router.js";
 export interface ServedChannel extends RunningChannel {
   readonly route: Router;
   readonly gate: Gate;
-  /** The route that `pack.ingress` answers. */
-  readonly ingress?: Route;
   /** Why its pack can't carry it out. */
   readonly problem?: Error;
 }
@@ -60,11 +58,9 @@ export function createServed(sources: ChannelSources, hostOf: HostOfPack): Serve
     try {
       const pack = await openPack(definition.pack, hostOf(id, definition, signal));
       const handlers = pack.events === undefined ? own : [pack.events, ...own];
-      const gate = createGate(id, pack.auth, sources);
-      const ingress =
-        pack.ingress && POST(pack.ingress.path, { description: pack.ingress.description, handler: unheard });
-      const route = createRouter(ingress === undefined ? pack.routes : [...pack.routes, ingress]);
-      return { ...base, pack, handlers, route, gate, ...(ingress !== undefined && { ingress }) };
+      const { path, description } = pack.ingress;
+      const route = createRouter([POST(path, { description, handler: unheard })]);
+      return { ...base, pack, handlers, route, gate: createGate(id, [], sources) };
     } catch (error) {
       const problem = new Error(`channel "${id}" can't be served: ${messageOf(error)}`, { cause: error });
       sources.log("error", problem.message);

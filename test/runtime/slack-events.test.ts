@@ -177,6 +177,21 @@ test("a body of more than the host's limit is taken up to 25 MB", async () => {
   expect(await sendEvent(host.events, big)).toBe(200);
   await expect.poll(() => host.slack.of("chat.postMessage").length).toBeGreaterThan(0);
   const body = Buffer.alloc(25 * 1024 * 1024 + 1, 32);
-  const tooLarge = await fetch(host.events, { method: "POST", body, headers: { "content-type": "application/json" } });
+  const send = (headers: Record<string, string>) =>
+    fetch(host.events, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
+  const instant = String(Math.floor(Date.now() / 1_000));
+  const tooLarge = await send({ "x-slack-request-timestamp": instant, "x-slack-signature": "v0=0" });
   expect(tooLarge.status).toBe(413);
+  // Nothing is read of who does not even pretend to be Slack.
+  expect((await send({})).status).toBe(401);
+});
+
+test("a host that answers 202 to everything still proves its address to Slack", async () => {
+  const host = await startSlackHost({}, {}, { hosted: true });
+  const body = JSON.stringify({ type: "url_verification", challenge: "3eZbrw1aB" });
+  const headers = { "content-type": "application/json", ...signed(body) };
+  const proven = await fetch(host.events, { method: "POST", body, headers });
+  expect(await proven.json()).toEqual({ challenge: "3eZbrw1aB" });
+  expect(await sendEvent(host.events, envelope(mention("hi")))).toBe(202);
+  await expect.poll(() => host.slack.of("chat.postMessage").length).toBe(1);
 });

@@ -12,12 +12,13 @@ import { RuntimeError } from "../../errors.js";
 import { messageOf as causeOf } from "../../tools/result.js";
 import type { ChannelRequest } from "../contract.js";
 import type { InboxDelivery, PackAnswer, PackHost, ServedPack } from "../packs.js";
+import { headerOf, turnAway } from "../sender.js";
 import { type Client, clientFor } from "./client.js";
 import { conversationOf, type Target } from "./conversation.js";
 import { contextRepository, handlerOf, isHandled, isOwn } from "./events.js";
 import { messageOf, titleOf } from "./message.js";
 import { bodyText, type GitHubPayload, readPayload } from "./payload.js";
-import { createDoor, headerOf } from "./signature.js";
+import { createDoor } from "./signature.js";
 import { createTurns } from "./turns.js";
 
 export { openClient } from "./client.js";
@@ -63,11 +64,7 @@ export function openPack(host: PackHost): ServedPack {
 
   async function take(request: ChannelRequest): Promise<PackAnswer> {
     const text = await admit(request);
-    if (text === undefined) {
-      // Deliveries of GitHub's own are not counted: it does not send again what was refused.
-      await request.meter?.(undefined);
-      throw new RuntimeError("unauthorized", `channel "${id}" does not admit this request`);
-    }
+    if (text === undefined) return turnAway(request, id);
     const header = (name: string) => headerOf(request, name);
     const [event, deliveryId] = [header("x-github-event"), header("x-github-delivery")];
     if (event === undefined || deliveryId === undefined) {
@@ -196,7 +193,6 @@ export function openPack(host: PackHost): ServedPack {
   }
 
   return {
-    routes: [],
     ingress: { path: "/", description: "GitHub's webhooks", take },
     bodyLimit,
     events: turns.events,

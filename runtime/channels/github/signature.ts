@@ -3,6 +3,7 @@ import { isDirectLoopback } from "../../auth/loopback.js";
 import { prefixed } from "../../manifest/packs.js";
 import type { ChannelRequest } from "../contract.js";
 import type { PackHost } from "../packs.js";
+import { headerOf } from "../sender.js";
 
 /** The text of a request that GitHub sent; `undefined` for one that anybody may have sent. */
 export type Door = (request: ChannelRequest) => Promise<string | undefined>;
@@ -24,12 +25,6 @@ export function createDoor({ id, environment, log }: PackHost, prefix: string | 
     if (text === undefined || text === "") return undefined;
     return (await verify(secret, text, signature)) ? text : undefined;
   };
-}
-
-/** The first value of a header, by its lower-case name. */
-export function headerOf({ headers }: ChannelRequest, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === "string" ? value : value?.[0];
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -7,7 +7,7 @@ import { createApprovals } from "./approvals.js";
 import { createClient, readCredentials, reasonOf, type SlackCredentials } from "./client.js";
 import { createDispatcher } from "./dispatch.js";
 import type { SlackIdentity } from "./event.js";
-import { createTakeIn, ingressAuth, ingressRoute } from "./ingress.js";
+import { createIngress, createTakeIn } from "./ingress.js";
 import { createOutbox } from "./outbox.js";
 import { createReplies } from "./replies.js";
 import { createReplyWriter } from "./reply.js";
@@ -44,8 +44,7 @@ export function openPack(host: PackHost): ServedPack {
   const takeIn = createTakeIn(host, options, () => identity, dispatcher.laneOf);
 
   return {
-    auth: ingressAuth(credentials),
-    routes: [ingressRoute(takeIn)],
+    ingress: createIngress(host.id, credentials, takeIn),
     bodyLimit,
     events: createReplies(options, { writer: createReplyWriter(client, once, outbox, host.log), status, approvals }),
     deliver: dispatcher.deliver,

@@ -1,9 +1,12 @@
 /** What comes in: the Events API over HTTP, and the same through Socket Mode. */
-
+import { isDirectLoopback } from "../../auth/loopback.js";
 import type { SlackChannelOptions } from "../../authoring/channels/slack.js";
-import { type AuthFn, localDevStrict, POST, type Route } from "../../authoring/channels.js";
+import { RuntimeError } from "../../errors.js";
 import type { JsonValue } from "../../session/event.js";
-import type { PackHost } from "../packs.js";
+import type { ChannelRequest } from "../contract.js";
+import { parseBody } from "../input.js";
+import type { PackHost, PackIngress } from "../packs.js";
+import { headerOf, turnAway } from "../sender.js";
 import type { SlackCredentials } from "./client.js";
 import { isStop } from "./conversation.js";
 import { deliveryId, readSlackEvent, type SlackEvent, type SlackIdentity } from "./event.js";
@@ -43,39 +46,43 @@ export function createTakeIn(
   };
 }
 
-/** Who may call: whoever signs; without a secret only this machine, so that a bot can be tried out. Decision 39. */
-export function ingressAuth({ signingSecret }: SlackCredentials): readonly AuthFn[] {
-  if (signingSecret === undefined) return [localDevStrict()];
-  const isSigned = createSignatureCheck(signingSecret, Date.now);
-  return [
-    async function slackSignature(request: Request) {
-      const body = new Uint8Array(await request.arrayBuffer());
-      const timestamp = request.headers.get("x-slack-request-timestamp") ?? undefined;
-      const signature = request.headers.get("x-slack-signature") ?? undefined;
-      return isSigned({ timestamp, signature, body }) ? { kind: "channel", id: "slack" } : null;
-    },
-  ];
-}
+/**
+ * The one address for events and for pressed buttons. Whoever signs may call; without a secret only this machine, so that
+ * a bot can be tried out (decision 39). Slack is answered when what it sent is safe, not when it is done.
+ */
+export function createIngress(channelId: string, { signingSecret }: SlackCredentials, takeIn: TakeIn): PackIngress {
+  const isSigned = signingSecret === undefined ? undefined : createSignatureCheck(signingSecret, Date.now);
 
-/** The one address for events and for pressed buttons. Slack is answered when what it sent is safe, not when it is done. */
-export function ingressRoute(takeIn: TakeIn): Route {
-  return POST("/events", {
+  async function isSlack(request: ChannelRequest): Promise<boolean> {
+    if (isSigned === undefined) return isDirectLoopback(request);
+    const timestamp = headerOf(request, "x-slack-request-timestamp");
+    const signature = headerOf(request, "x-slack-signature");
+    return timestamp !== undefined && isSigned({ timestamp, signature, body: await request.body() });
+  }
+
+  return {
+    path: "/events",
     description: "Events and interactions of the Slack app",
-    async handler(_request, { body }) {
-      const payload = readBody(body);
-      if (payload === undefined) return new Response("neither an event nor an interaction", { status: 400 });
+    async take(request) {
+      if (!(await isSlack(request))) return turnAway(request, channelId);
+      const payload = readBody(await request.body(), headerOf(request, "content-type"));
+      if (payload === undefined) throw new RuntimeError("invalid_request", "neither an event nor an interaction");
       const { type, challenge } = fields(payload);
-      if (type === "url_verification") return Response.json({ challenge: text(challenge) ?? "" });
+      if (type === "url_verification") {
+        return { status: 200, body: { challenge: text(challenge) ?? "" }, isAsked: true };
+      }
       await takeIn(payload);
-      return new Response(null, { status: 200 });
+      return { status: 200 };
     },
-  });
+  };
 }
 
 /** Events come as JSON, interactions as a form whose field `payload` is JSON. */
-function readBody(body: unknown): unknown {
-  const { type, payload } = fields(body);
-  if (typeof type === "string") return body;
+function readBody(bytes: Buffer, contentType: string | undefined): unknown {
+  const parsed = parseBody(bytes, contentType, true);
+  if ("is" in parsed) return undefined;
+  const { type, payload } = fields(parsed.value);
+  if (typeof type === "string") return parsed.value;
   if (typeof payload !== "string") return undefined;
   try {
     return JSON.parse(payload) as unknown;

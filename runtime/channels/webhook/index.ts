@@ -1,10 +1,14 @@
 /** The generic webhook pack: the optional part of the runtime behind `webhookChannel`. */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { isDirectLoopback } from "../../auth/loopback.js";
 import type { WebhookChannelOptions, WebhookDispatch, WebhookEvent } from "../../authoring/channels/webhook.js";
-import { localDevStrict, POST } from "../../authoring/channels.js";
+import { RuntimeError } from "../../errors.js";
 import type { JsonValue } from "../../session/event.js";
 import { messageOf } from "../../tools/result.js";
-import type { InboxDelivery, PackHost, ServedPack } from "../packs.js";
+import type { ChannelRequest } from "../contract.js";
+import { parseBody } from "../input.js";
+import type { InboxDelivery, PackAnswer, PackHost, ServedPack } from "../packs.js";
+import { headerOf, turnAway } from "../sender.js";
 import { secretOf, type Vouched, vouch } from "./verify.js";
 
 /** What the inbox holds of a webhook: all but what is secret. */
@@ -24,44 +28,49 @@ export function openPack(host: PackHost): ServedPack {
   if (isOpen) {
     log("warn", `channel "${channelId}": its secret is empty, so only direct calls from this machine are taken`);
   }
-  /** What the sender of a request vouched for, from admission to the route. */
-  const vouched = new WeakMap<object, Vouched>();
   const secretHeaders = new Set(["authorization", "cookie", "proxy-authorization", ...verifies.flatMap(headersOf)]);
 
-  async function check(request: Request): Promise<Vouched | undefined> {
-    const bytes = new Uint8Array(await request.arrayBuffer());
+  function vouchFor(request: ChannelRequest, bytes: Uint8Array): Vouched | undefined {
+    const asked = { headers: request.headers, bytes, now: Date.now() };
     for (const verify of verifies) {
-      const found = vouch(verify, { headers: request.headers, bytes, now: Date.now() });
+      const found = vouch(verify, asked);
       if (found !== undefined) return found;
     }
-    return undefined;
+    return isOpen && isDirectLoopback(request) ? {} : undefined;
   }
 
-  async function take(request: Request, body: unknown, query: unknown, auth: object): Promise<Response> {
-    const headers = Object.fromEntries([...request.headers].filter(([name]) => !secretHeaders.has(name)));
-    const kept: Kept = { body, text: await request.text(), headers, query: query as WebhookEvent["query"] };
-    const receivedAt = new Date().toISOString();
-    const id = idOf({ ...kept, receivedAt }, vouched.get(auth));
-    const lane = options.lane?.({ ...kept, id, receivedAt });
-    const isNew = await host.accept(
-      id,
-      { ...kept, body: body === undefined ? null : body } as unknown as JsonValue,
-      lane,
+  async function take(request: ChannelRequest): Promise<PackAnswer> {
+    const bytes = await request.body();
+    const vouched = vouchFor(request, bytes);
+    if (vouched === undefined) return turnAway(request, channelId);
+    const parsed = parseBody(bytes, headerOf(request, "content-type"), false);
+    if ("is" in parsed) throw new RuntimeError(parsed.code, parsed.message);
+    const body = parsed.value ?? null;
+    const headers = Object.fromEntries(
+      Object.keys(request.headers).flatMap((name) =>
+        secretHeaders.has(name) ? [] : [[name, headerOf(request, name) ?? ""] as const],
+      ),
     );
-    if (!isNew) return Response.json({ ok: true, ignored: "delivered before" });
-    return Response.json({ ok: true }, { status: 202 });
+    const kept: Kept = { body, text: bytes.toString("utf8"), headers, query: request.query as WebhookEvent["query"] };
+    const receivedAt = new Date().toISOString();
+    const id = idOf({ ...kept, receivedAt }, vouched);
+    const lane = options.lane?.({ ...kept, id, receivedAt });
+    const isNew = await host.accept(id, kept as unknown as JsonValue, lane);
+    return isNew
+      ? { status: 202, body: { ok: true } }
+      : { status: 200, body: { ok: true, ignored: "delivered before" } };
   }
 
   function idOf(event: Omit<WebhookEvent, "id">, { digest }: Vouched = {}): string {
     const own = options.id?.(event);
-    if (own !== undefined && own !== "") return own;
+    if (own !== undefined && own !== "") return short(own);
     const { body } = event;
     const named = typeof body === "object" && body !== null && "id" in body ? body.id : undefined;
     if ((typeof named === "string" && named !== "" && named.length <= 200) || typeof named === "number")
       return `id:${named}`;
     if (digest !== undefined) return digest;
     // A header proves nothing, but where nothing is signed there is nothing to prove either.
-    return idHeaders.map((name) => event.headers[name]).find((value) => value !== undefined) ?? randomUUID();
+    return short(idHeaders.flatMap((name) => event.headers[name] || []).at(0) ?? randomUUID());
   }
 
   async function deliver(delivery: InboxDelivery): Promise<void> {
@@ -89,25 +98,12 @@ export function openPack(host: PackHost): ServedPack {
     );
   }
 
-  return {
-    auth: [
-      ...(isOpen ? [localDevStrict()] : []),
-      async function webhookSignature(request) {
-        const found = await check(request);
-        if (found === undefined) return null;
-        const auth = { kind: "channel", id: channelId };
-        vouched.set(auth, found);
-        return auth;
-      },
-    ],
-    routes: [
-      POST("/", {
-        description: options.description ?? "Signed webhooks",
-        handler: (request, { body, query, auth }) => take(request, body, query, auth),
-      }),
-    ],
-    deliver,
-  };
+  return { ingress: { path: "/", description: options.description ?? "Signed webhooks", take }, deliver };
+}
+
+/** What the inbox can hold as an id: of a longer one its hash, which tells repetitions as well. */
+function short(id: string): string {
+  return id.length <= 200 ? id : createHash("sha256").update(id).digest("hex");
 }
 
 function headersOf(verify: WebhookChannelOptions["verify"] & { readonly header?: string }): readonly string[] {

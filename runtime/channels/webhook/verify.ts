@@ -7,10 +7,12 @@ import type {
   WebhookSecret,
   WebhookVerify,
 } from "../../authoring/channels/webhook.js";
+import type { ChannelRequest } from "../contract.js";
+import { headerOf } from "../sender.js";
 
 /** A request as it came. */
 export interface WebhookRequest {
-  readonly headers: Headers;
+  readonly headers: ChannelRequest["headers"];
   readonly bytes: Uint8Array;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -43,37 +45,39 @@ export function vouch(verify: WebhookVerify, request: WebhookRequest): Vouched |
     case "timestamped":
       return vouchInstant(verify, secret, request);
     case "bearer": {
-      const sent = request.headers.get(verify.header ?? "authorization");
-      const token = verify.header === undefined ? /^bearer +(\S+) *$/i.exec(sent ?? "")?.[1] : (sent ?? undefined);
+      const sent = headerOf(request, verify.header?.toLowerCase() ?? "authorization");
+      const token = verify.header === undefined ? /^bearer +(\S+) *$/i.exec(sent ?? "")?.[1] : sent;
       return token !== undefined && matchSecret(secret)(token) ? {} : undefined;
     }
   }
 }
 
-function vouchBody(options: HmacSignatureOptions, secret: string, { headers, bytes }: WebhookRequest) {
+function vouchBody(options: HmacSignatureOptions, secret: string, request: WebhookRequest) {
+  const { bytes } = request;
   const { algorithm = "sha256", encoding = "hex", prefix = "" } = options;
   const expected = createHmac(algorithm, secret).update(bytes).digest(encoding);
-  return isAnyOf(signaturesIn(headers.get(options.header), prefix), expected, encoding)
+  return isAnyOf(signaturesIn(headerOf(request, options.header.toLowerCase()), prefix), expected, encoding)
     ? { digest: digestOf(bytes) }
     : undefined;
 }
 
-function vouchInstant(options: TimestampedSignatureOptions, secret: string, { headers, bytes, now }: WebhookRequest) {
+function vouchInstant(options: TimestampedSignatureOptions, secret: string, request: WebhookRequest) {
+  const { bytes, now } = request;
+  const header = (name: string) => headerOf(request, name.toLowerCase());
   const { algorithm = "sha256", encoding = "hex", prefix = "", fields, timestampHeader, idHeader } = options;
-  const sent = headers.get(options.header);
+  const sent = header(options.header);
   const parts = fields === undefined ? [] : partsOf(sent);
   const instants =
     fields === undefined
-      ? [timestampHeader === undefined ? null : headers.get(timestampHeader)]
+      ? [timestampHeader === undefined ? undefined : header(timestampHeader)]
       : parts.filter(([name]) => name === fields.timestamp).map(([, value]) => value);
   const [instant] = instants;
   // Two instants would leave it open which one was signed.
-  if (instants.length !== 1 || instant === undefined || instant === null || !/^\d{1,12}$/.test(instant))
-    return undefined;
+  if (instants.length !== 1 || instant === undefined || !/^\d{1,12}$/.test(instant)) return undefined;
   const tolerance = (options.toleranceSeconds ?? defaultToleranceSeconds) * 1000;
   if (Math.abs(now - Number(instant) * 1000) > tolerance) return undefined;
-  const id = idHeader === undefined ? "" : headers.get(idHeader);
-  if (id === null || (idHeader !== undefined && id === "")) return undefined;
+  const id = idHeader === undefined ? "" : header(idHeader);
+  if (id === undefined || (idHeader !== undefined && id === "")) return undefined;
   const hmac = createHmac(algorithm, keyOf(options, secret));
   for (const part of (options.content ?? "{timestamp}.{body}").split(/(\{timestamp\}|\{body\}|\{id\})/)) {
     hmac.update(part === "{body}" ? bytes : part === "{timestamp}" ? instant : part === "{id}" ? id : part);
@@ -91,14 +95,14 @@ function keyOf({ secretEncoding = "text" }: TimestampedSignatureOptions, secret:
 }
 
 /** `t=1,v1=a,v1=b` as names and values. */
-function partsOf(header: string | null): readonly (readonly [string, string])[] {
+function partsOf(header: string | undefined): readonly (readonly [string, string])[] {
   return (header ?? "").split(",").flatMap((part) => {
     const at = part.indexOf("=");
     return at < 1 ? [] : [[part.slice(0, at).trim(), part.slice(at + 1).trim()] as const];
   });
 }
 
-function signaturesIn(header: string | null, prefix: string): readonly string[] {
+function signaturesIn(header: string | undefined, prefix: string): readonly string[] {
   return (header ?? "").split(" ").flatMap((part) => (part.startsWith(prefix) ? [part.slice(prefix.length)] : []));
 }
 
