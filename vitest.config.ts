@@ -15,9 +15,9 @@ export default defineConfig({
     include: ["test/**/*.test.ts", "runtime/**/*.test.ts", "compiler/**/*.test.ts", "cli/**/*.test.ts"],
     globalSetup: ["./test/global-setup.ts"],
     setupFiles: ["./test/property-seed.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // Conditions, not times: a busy machine takes longer.
-    expect: { poll: { timeout: 15_000 } },
+    // Conditions, not times: these limits only end what hangs, and a busy machine takes many times longer than a quiet one.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

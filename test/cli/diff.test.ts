@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -150,14 +149,16 @@ describe("bdk diff of a project", () => {
       join(top, "bot/tools/forecast.ts"),
       toolSource("Tells the weather", "city: z.string(), day: z.string()"),
     );
-    const temporary = async () => (await readdir(tmpdir())).filter((name) => name.startsWith("bdk-diff-"));
-    const left = await temporary();
+    const temporary = await temporaryFolder();
     const status = await git(top, "status", "--porcelain", "--ignored");
-    const { code, stdout, stderr } = await bdk(["diff", "HEAD", "--json", "--fail-on", "breaking"], { cwd: top });
+    const { code, stdout, stderr } = await bdk(["diff", "HEAD", "--json", "--fail-on", "breaking"], {
+      cwd: top,
+      env: { TMPDIR: temporary },
+    });
     expect(stderr).toContain("BDK5104");
     expect(code).toBe(1);
     expect(changesOf(stdout)).toEqual(["breaking added tool:forecast /inputSchema/properties/day"]);
-    expect(await temporary()).toEqual(left);
+    expect(await readdir(temporary)).toEqual([]);
     expect(await git(top, "status", "--porcelain", "--ignored")).toBe(status);
     expect(await git(top, "worktree", "list", "--porcelain")).toMatch(/^worktree [^\n]*\n[^\n]*\n[^\n]*\n\n$/);
   });

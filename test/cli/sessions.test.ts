@@ -32,7 +32,7 @@ export default defineTool({ description: "Asks.", needsApproval: true, execute: 
   state = emitted.stateRoot;
   started = await startSession(base, { message: "hello", title: "Greeting", workspaceFiles: { "a.txt": "a" } });
   await followUntil(base, started.sessionId, isWaiting);
-}, 60_000);
+});
 
 const json = async (...args: string[]) => {
   const { code, stdout, stderr } = await bdk([...args, "--json"]);

@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
   env = { GATES: emitted.work };
   base = await emitted.start(env);
-}, 60_000);
+});
 
 const open = (gate: string) => writeFileSync(join(emitted.work, gate), "");
 const send = (id: string, body: Record<string, unknown>, key?: string) =>

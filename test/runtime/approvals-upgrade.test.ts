@@ -52,7 +52,7 @@ beforeAll(async () => {
   });
   env = { PAID: join(emitted.work, "paid") };
   base = await emitted.start(env);
-}, 60_000);
+});
 
 const paid = () => (existsSync(env.PAID) ? readFileSync(env.PAID, "utf8").trimEnd().split("\n") : []);
 const pending = async (sessionId: string) =>
@@ -98,7 +98,7 @@ test("several at once, in any order, across kill -9, with the same ids; 409 on t
   const events = await readEvents(base, sessionId);
   expect(events.filter(({ type }) => type === "action.approval_requested")).toHaveLength(3);
   expect((await decide(sessionId, b, { decision: "approve" })).status).toBe(409);
-}, 30_000);
+});
 
 test("two decisions at once: exactly one counts", async () => {
   const { sessionId } = await park('/pay {"to":"twice"}');
@@ -151,7 +151,7 @@ test("an upgrade of something else leaves a parked call as it is; one of a helpe
   expect((await decide(sessionId, callId, { decision: "approve" })).status).toBe(400);
   expect((await decide(sessionId, callId, { decision: "approve", confirm: true })).status).toBe(200);
   expect(await results(sessionId)).toMatchObject([{ isError: false, output: "a, two" }]);
-}, 60_000);
+});
 
 test("after an upgrade a parked call is marked as changed and needs confirm; it runs the new code", async () => {
   const { sessionId } = await park('/pay {"to":"late"}');
@@ -194,4 +194,4 @@ test("after an upgrade a parked call is marked as changed and needs confirm; it 
     expect(events.some(({ type }) => type === "turn.completed")).toBe(true);
   }
   expect(paid().some((line) => /denied|gone|stale/.test(line))).toBe(false);
-}, 60_000);
+});

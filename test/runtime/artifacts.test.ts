@@ -53,7 +53,7 @@ let base: string;
 beforeAll(async () => {
   emitted = await emitProject({ "bot/artifacts.ts": kinds, "bot/tools/keep.ts": keep });
   base = await emitted.start();
-}, 60_000);
+});
 
 const list = async (query = "") => (await call(`${base}/v1/artifacts${query}`)).body.artifacts as ArtifactRecord[];
 
@@ -188,7 +188,7 @@ test("max evicts the longest untouched with its bytes; all is private and surviv
   // Told of once it is kept.
   const events = async () => (await call(`${base}/v1/session/${sessionId}/events?format=json`)).body;
   await expect.poll(async () => JSON.stringify(await events())).toContain('"artifact.tagged"');
-}, 30_000);
+});
 
 describe("in process", () => {
   const tool = {

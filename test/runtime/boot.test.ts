@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { call, followUntil, startSession, temporaryFolder } from "./support/host.js";
+import { killed } from "./support/killed.js";
 
 const runtime = resolve("node_modules/.cache/bdk-test/boot.mjs");
 const children: ChildProcessWithoutNullStreams[] = [];
@@ -21,8 +22,8 @@ beforeAll(async () => {
   });
 });
 
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill("SIGKILL");
+afterEach(async () => {
+  await Promise.all(children.splice(0).map(killed));
 });
 
 const agent = {

@@ -167,11 +167,11 @@ export default defineChannel({
   const read = () => (existsSync(notes) ? readFileSync(notes, "utf8").trim().split("\n") : []);
   const url = await emitted.start({ NOTES: notes, HANG: "message.completed" });
   const { id } = (await call(`${url}/v1/channels/drive`, { method: "POST" })).body as { id: string };
-  await expect.poll(() => read().length, { timeout: 10_000 }).toBe(2);
-  await expect.poll(async () => (await readEvents(url, id)).at(-1)?.type, { timeout: 10_000 }).toBe("session.waiting");
+  await expect.poll(() => read().length).toBe(2);
+  await expect.poll(async () => (await readEvents(url, id)).at(-1)?.type).toBe("session.waiting");
   await emitted.kill();
   const again = await emitted.start({ NOTES: notes });
-  await expect.poll(() => read().length, { timeout: 10_000 }).toBe(4);
+  await expect.poll(() => read().length).toBe(4);
   expect(read().map((line) => line.split(" ")[1])).toEqual([
     "message.received",
     "message.completed",
@@ -181,6 +181,6 @@ export default defineChannel({
   expect(read()[1]).toBe(read()[2]);
   // A follow-up after the restart goes on from there.
   expect((await call(`${again}/v1/channels/drive`, { method: "POST" })).body.id).toBe(id);
-  await expect.poll(() => read().length, { timeout: 10_000 }).toBe(7);
+  await expect.poll(() => read().length).toBe(7);
   await emitted.kill();
-}, 60_000);
+});

@@ -14,7 +14,7 @@ beforeAll(async () => {
   const project = resolve("fixtures/projects/pr-approver");
   const out = join(work, "out");
   await runCommand([process.execPath, resolve("dist/cli/bdk.js"), "build", "--dir", project, "--out", out]);
-}, 60_000);
+});
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 /** Starts, asks for the catalog, stops. */

@@ -62,7 +62,7 @@ const runs: readonly [Runner, string, readonly string[]][] = [
 ];
 
 describe.each(runs)("runner %s, revision %s", (runner, revision, scenarios) => {
-  it.each(scenarios)("%s", { timeout: 60_000 }, async (scenario) => {
+  it.each(scenarios)("%s", async (scenario) => {
     const checks = await check(runner, revision, scenario);
     expect(checks.some(({ status }) => status === "SUCCESS")).toBe(true);
     // How soon a stream is taken up again is measured in milliseconds: a busy machine has its own idea of that.

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCommand } from "../bench/measure.mjs";
 import { call } from "./support/host.js";
+import { killed } from "./support/killed.js";
 
 const work = mkdtempSync(join(tmpdir(), "bdk-connected-"));
 const folder = join(work, "alone");
@@ -22,8 +23,8 @@ beforeAll(async () => {
   cpSync(resolve("fixtures/projects/connected/servers"), join(folder, "servers"), { recursive: true });
 }, 120_000);
 
-afterAll(() => {
-  for (const child of children) child.kill("SIGKILL");
+afterAll(async () => {
+  await Promise.all(children.map(killed));
   rmSync(work, { recursive: true, force: true });
 });
 

@@ -28,9 +28,8 @@ it("two connections whose tools would have one name: the model is told of one", 
     { name: "a__b__x", source: "a__b" },
   ]);
   await startSession(host.base, { message: "hello" });
-  expect(host.lines.map(({ message }) => message)).toContain(
-    'the tool b__x of connection "a" is left out: "a__b__x" is a tool of "a__b"',
-  );
+  const said = () => host.lines.map(({ message }) => message);
+  await expect.poll(said).toContain('the tool b__x of connection "a" is left out: "a__b__x" is a tool of "a__b"');
 });
 
 it("no error of a tool names a connection that is for code alone", async () => {
@@ -109,7 +108,7 @@ it("a host closes at once, whatever its servers do not answer", { timeout: 15_00
   const host = await startHost(connectedBundle({ mcp }), { shutdownTimeoutMs: 0 });
   // Opening has fifteen seconds over HTTP and a minute for a program: a close that waited would not be in time.
   const listing = call(`${host.base}/v1/tools`).catch(() => undefined);
-  await expect.poll(() => hanging.requests.length, { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(() => hanging.requests.length).toBeGreaterThan(0);
   await host.close();
   await listing;
 });
@@ -140,5 +139,5 @@ it("kill -9 of the host ends its servers with all that they started, stubborn on
   expect(pids).toHaveLength(2);
   expect(pids.every(isAlive)).toBe(true);
   await project.kill();
-  await expect.poll(() => pids.some(isAlive), { timeout: 15_000 }).toBe(false);
+  await expect.poll(() => pids.some(isAlive)).toBe(false);
 });

@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { generateProject } from "../bench/generate.mjs";
 import { listeningUrl, runCommand } from "../bench/measure.mjs";
+import { killed } from "./support/killed.js";
 
 const runs = Number(process.env.BDK_CRASH_RUNS ?? 10);
 const work = mkdtempSync(join(tmpdir(), "bdk-crash-"));
@@ -24,10 +25,10 @@ interface LoggedEvent {
 beforeAll(async () => {
   generateProject(join(work, "project"), { tools: 5 });
   await runCommand([process.execPath, bdk, "build", "--dir", join(work, "project"), "--out", join(work, "out")]);
-}, 60_000);
+});
 
-afterAll(() => {
-  child?.kill("SIGKILL");
+afterAll(async () => {
+  await kill();
   rmSync(work, { recursive: true, force: true });
 });
 
@@ -56,11 +57,7 @@ async function start(): Promise<string> {
 
 async function kill(): Promise<void> {
   const server = child;
-  if (server === undefined) return;
-  server.removeAllListeners("exit");
-  const gone = new Promise((done) => server.once("exit", done));
-  server.kill("SIGKILL");
-  await gone;
+  if (server !== undefined) await killed(server);
 }
 
 async function post(url: string, body: unknown): Promise<Record<string, string>> {

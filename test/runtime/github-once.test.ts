@@ -1,5 +1,5 @@
 /** Each delivery once, in its conversation's order, whatever its handler does. */
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defaultGitHubAuth, type GitHubContext } from "../../runtime/authoring/channels/github.js";
 import { deliver, payloads, startGitHubHost } from "./support/github-host.js";
 
@@ -21,13 +21,13 @@ describe("once", () => {
     const answers = await Promise.all(Array.from({ length: 20 }, again));
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
     expect(answers.filter(({ body }) => body.ignored === "delivered before")).toHaveLength(19);
-    await vi.waitFor(() => expect(told).toHaveLength(1));
+    await expect.poll(() => told).toHaveLength(1);
     expect(await again()).toMatchObject({ status: 200, body: { ignored: "delivered before" } });
     await close();
     const next = await startGitHubHost(options, {}, { github, stateRoot });
     expect(await deliver(next.at, "push", payloads.push, { id: "same" })).toMatchObject({ status: 200 });
     expect((await deliver(next.at, "push", payloads.push, { id: "other" })).status).toBe(202);
-    await vi.waitFor(() => expect(told).toHaveLength(2));
+    await expect.poll(() => told).toHaveLength(2);
     expect(told.map((ctx) => ctx.deliveryId)).toEqual(["same", "other"]);
   });
 
@@ -42,9 +42,9 @@ describe("once", () => {
     });
     const again = () => deliver(at, "push", payloads.push, { id: "retry" });
     expect((await again()).status).toBe(202);
-    await vi.waitFor(() => expect(lines.some(({ message }) => message.includes("the database is away"))).toBe(true));
+    await expect.poll(() => lines.some(({ message }) => message.includes("the database is away"))).toBe(true);
     expect((await again()).status).toBe(202);
-    await vi.waitFor(() => expect(calls).toBe(2));
+    await expect.poll(() => calls).toBe(2);
     expect((await again()).status).toBe(200);
   });
 
@@ -68,17 +68,17 @@ describe("once", () => {
     await deliver(at, "issue_comment", payloads.comment("first"));
     await deliver(at, "issue_comment", payloads.comment("second"));
     await deliver(at, "push", payloads.push);
-    await vi.waitFor(() => expect(order).toEqual(["push"]));
+    await expect.poll(() => order).toEqual(["push"]);
     release();
-    await vi.waitFor(() => expect(order).toEqual(["push", "first", "second"]));
+    await expect.poll(() => order).toEqual(["push", "first", "second"]);
   });
 
   test("what is neither a dispatch nor null is told in the log", async () => {
     const { at, lines } = await startGitHubHost({ onPush: () => ({ title: "no auth" }) as never });
     expect((await deliver(at, "push", payloads.push)).status).toBe(202);
-    await vi.waitFor(() =>
-      expect(lines.map(({ message }) => message).join("\n")).toContain("must return { auth }, { task } or null"),
-    );
+    await expect
+      .poll(() => lines.map(({ message }) => message).join("\n"))
+      .toContain("must return { auth }, { task } or null");
   });
 
   test("hosted: 202 with an empty body, and still once", async () => {
@@ -87,7 +87,7 @@ describe("once", () => {
     for (let time = 0; time < 2; time += 1) {
       expect(await deliver(at, "push", payloads.push, { id: "hosted" })).toEqual({ status: 202, body: {} });
     }
-    await vi.waitFor(() => expect(told).toHaveLength(1));
+    await expect.poll(() => told).toHaveLength(1);
   });
 
   test("defaultGitHubAuth is the repository, with the sender in its claims", () => {

@@ -114,7 +114,7 @@ test("by default the reply is posted and nothing else; a review comment is answe
 test("deliverReplies: false and no progress: GitHub hears nothing", async () => {
   const { at, github, base } = await startGitHubHost({ onPullRequest: begin, deliverReplies: false });
   await deliver(at, "pull_request", payloads.opened);
-  await vi.waitFor(async () => expect((await sessionsOf(base))[0]).toMatchObject({ status: "waiting", turns: 1 }));
+  await expect.poll(async () => (await sessionsOf(base))[0]).toMatchObject({ status: "waiting", turns: 1 });
   expect(github.calls).toEqual([]);
 });
 
@@ -159,7 +159,7 @@ test("a pull request that changes interrupts the turn; its end is shown before t
   };
   const { at, github } = await startGitHubHost(options, { tools });
   await deliver(at, "pull_request", payloads.opened);
-  await vi.waitFor(() => expect(calls).toBe(1));
+  await expect.poll(() => calls).toBe(1);
   await deliver(at, "pull_request", payloads.synchronized);
   await github.until(({ calls: said }) => said.at(-1)?.body.state === "success");
   release();
@@ -260,7 +260,7 @@ test("a task is answered 202, runs in the background and once, and no session be
   expect((await send("one", "run")).status).toBe(202);
   expect((await send("one", "run")).status).toBe(200);
   expect((await send("two", "fail")).status).toBe(202);
-  await vi.waitFor(() => expect(lines.some(({ message }) => message.includes("the task broke"))).toBe(true));
+  await expect.poll(() => lines.some(({ message }) => message.includes("the task broke"))).toBe(true);
   expect((await send("two", "fail")).status).toBe(200);
   expect(ran).toEqual(["one run", "two fail"]);
   expect(await sessionsOf(base)).toEqual([]);
@@ -289,7 +289,7 @@ test("ctx.host.github: a token's client in handlers and tools; without credentia
   };
   const { at, base, github } = await startGitHubHost(options, { tools });
   await deliver(at, "push", payloads.push);
-  await vi.waitFor(() => expect(logins).toEqual(["octobot"]));
+  await expect.poll(() => logins).toEqual(["octobot"]);
   expect((await call(`${base}/v1/tools/whoami`, { body: { input: {} } })).body).toMatchObject({ result: "octobot" });
   expect(github.calls.map(({ authorization }) => authorization)).toEqual(["token ghp_test", "token ghp_test"]);
   const none = await startGitHubHost(options, { tools }, { env: { GITHUB_TOKEN: "" } });

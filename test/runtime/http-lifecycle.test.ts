@@ -99,13 +99,12 @@ test("close lets a running turn settle, ends streams and refuses new work", asyn
   const host = await startHost(makeBundle([tester.parts]));
   const { sessionId } = await startSession(host.base, { message: "/wait {}" });
   await tester.begun.opened;
-  const stream = fetch(`${host.base}/v1/session/${sessionId}/stream`).then((response) => response.text());
-  await call(`${host.base}/v1/health`);
+  const stream = await fetch(`${host.base}/v1/session/${sessionId}/stream`);
   const closed = host.close();
   await expect(fetch(`${host.base}/v1/health`)).rejects.toThrow();
   tester.gate.open();
   await closed;
-  const types = (await stream)
+  const types = (await stream.text())
     .trimEnd()
     .split("\n")
     .map((line) => (JSON.parse(line) as { type: string }).type);

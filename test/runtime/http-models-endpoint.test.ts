@@ -80,7 +80,8 @@ test.each(providers)("$label: one that says nothing fails the turn, at once and 
   expect(await failedTurn(provider, silent)).toMatchObject([
     { code: "model_unavailable", message: expect.stringContaining(`at ${silent}/v1 said nothing for 0.2 s`) },
   ]);
-  expect(requests).toBe(1);
+  // Not tried again; on a busy machine it may be given up before it was even heard.
+  expect(requests).toBeLessThanOrEqual(1);
   const stuck = await listen((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(": ping\n\n");

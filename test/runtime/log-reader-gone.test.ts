@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { listeningUrl } from "../bench/measure.mjs";
 import { emitProject } from "./support/emitted.js";
+import { killed } from "./support/killed.js";
 
 const noisy = `import { defineTool } from "@cursor/bdk/tools";
 export default defineTool({ description: "Says something.", effect: "read", execute: () => { console.log("said"); return "done"; } });
@@ -15,7 +16,7 @@ test("a log that nobody reads any more neither stops the server nor keeps it fro
   await build({ "bot/tools/say.ts": noisy });
   const args = [join(work, "out/server.mjs"), "--port", "0", "--json", "--mode", "single", "--model", "offline"];
   const server: ChildProcess = spawn(process.execPath, args, { cwd: work, stdio: ["ignore", "pipe", "pipe"] });
-  onTestFinished(() => void server.kill("SIGKILL"));
+  onTestFinished(() => killed(server));
   const [first] = (await once(server.stdout as NodeJS.ReadableStream, "data")) as [Buffer];
   const url = listeningUrl(String(first).split("\n")[0] ?? "");
   server.stderr?.destroy();

@@ -49,7 +49,7 @@ beforeAll(async () => {
     "bot/hooks/memory.ts": hook,
   });
   base = await emitted.start();
-}, 60_000);
+});
 
 const journal = () => {
   const file = join(emitted.stateRoot, "files/memory/journal.md");
@@ -107,4 +107,4 @@ test("a backend of one's own takes its place, and without the hook nothing is co
   await emitted.build({});
   base = await emitted.start();
   expect((await talk("/peek {}")).output).toBeNull();
-}, 30_000);
+});

@@ -19,6 +19,7 @@ afterEach(() => {
 /** Somebody logs in to the server, as `bdk mcp oauth office` lets them; `change` is what befalls the redirect. */
 async function logIn({ mcp }: Pick<Office, "mcp">, change: (redirect: URL) => void = () => undefined): Promise<Login> {
   const callback = await openCallback(0);
+  let shown: Promise<unknown> = Promise.resolve();
   try {
     return await login({
       url: mcp.url,
@@ -29,10 +30,12 @@ async function logIn({ mcp }: Pick<Office, "mcp">, change: (redirect: URL) => vo
         const landed = new URL(await signIn(page.href));
         change(landed);
         // As a browser: the flow waits for this request, and this request for the flow.
-        void fetch(landed);
+        shown = fetch(landed).then((page) => page.text());
+        shown.catch(() => undefined); // told below
       },
     });
   } finally {
+    await shown;
     callback.close();
   }
 }

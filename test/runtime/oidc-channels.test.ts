@@ -150,7 +150,8 @@ test("what is not the provider's token for this audience is 401, and says why", 
   const { status, challenge } = await send(undefined);
   expect([status, challenge]).toEqual([401, "Bearer"]);
   expect((await send(good)).status).toBe(200);
-  expect((await send(await forge(server, key, { exp: now - 20 }))).status).toBe(200);
+  const lately = Math.floor(Date.now() / 1000) - 5;
+  expect((await send(await forge(server, key, { exp: lately }))).status).toBe(200);
 });
 
 test("algorithms and clock tolerance are what the options say", async () => {

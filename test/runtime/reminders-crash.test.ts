@@ -1,5 +1,6 @@
 /** `kill -9`: reminders survive, and none fires twice for a due time. */
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { createInterface } from "node:readline";
 import { beforeAll, expect, test } from "vitest";
 import { allSections } from "../../cli/api/sections.js";
@@ -28,12 +29,12 @@ beforeAll(async () => {
   worker = await bundleWorker("reminders-worker");
 });
 
-/** Runs a worker to its end, which a kill may be. */
+/** Runs a worker to its end, which a kill may be: a moment after it said its `killAtLine`-th line. */
 async function runWorker(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   said: Said,
-  killAfterMs?: number,
+  killAtLine?: number,
 ): Promise<string> {
   const flags = env.KILL_AT === undefined ? [] : ["--import", new URL("kill-at.mjs", import.meta.url).href];
   const child = spawn(process.execPath, [...flags, worker, ...args, JSON.stringify({ agent: code.agent })], {
@@ -43,10 +44,12 @@ async function runWorker(
   const errors: string[] = [];
   child.stderr.on("data", (chunk: Buffer) => errors.push(chunk.toString()));
   const exited = new Promise((resolve) => child.once("exit", resolve));
+  let count = 0;
   for await (const line of createInterface({ input: child.stdout })) {
+    count += 1;
+    if (count === killAtLine) setTimeout(() => child.kill("SIGKILL"), Math.random() * 15);
     if (!line.endsWith("}")) continue; // cut off by the kill
-    const fact = JSON.parse(line) as { ready?: true; made?: string; ran?: string; calls?: number };
-    if (fact.ready && killAfterMs !== undefined) setTimeout(() => child.kill("SIGKILL"), killAfterMs);
+    const fact = JSON.parse(line) as { made?: string; ran?: string; calls?: number };
     if (fact.made !== undefined) said.made.push(fact.made);
     if (fact.ran !== undefined) said.ran.push(fact.ran);
     if (fact.calls !== undefined) said.calls = fact.calls;
@@ -84,13 +87,13 @@ test(`kill -9 at ${runs} random points: what was made fires, each once`, {
   const root = tempDir();
   const said: Said = { made: [], ran: [] };
   for (let at = 0; at < runs; at += 1) {
-    const errors = await runWorker(["random", root], {}, said, 5 + Math.random() * 200);
+    const errors = await runWorker(["random", root], {}, said, 1 + randomInt(120));
     expect(errors.replaceAll(/^warn .*(?:cut off|cut short).*\n/gm, "")).toBe("");
   }
   const sessions = await openAt(root, undefined, said);
   await sessions.recover();
   await sessions.reminders.start();
-  await expect.poll(() => sessions.reminders.api(undefined).list(), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => sessions.reminders.api(undefined).list()).toEqual([]);
   const [session] = (await sessions.list(alice, { limit: 2 })).sessions;
   if (session === undefined) throw new Error("no session");
   await sessions.settled(session.id);

@@ -48,7 +48,7 @@ beforeAll(async () => {
   env = { COMMITS: join(emitted.work, "commits"), BDK_OFFLINE_SCRIPT: join(emitted.work, "script.json") };
   writeFileSync(env.BDK_OFFLINE_SCRIPT ?? "", JSON.stringify(script));
   base = await emitted.start(env);
-}, 60_000);
+});
 
 const commits = (turnId: string | undefined) => {
   const file = env.COMMITS ?? "";
@@ -118,9 +118,9 @@ describe("across kill -9", () => {
   test("a commit that was under way is never run again; one that had ended counts", async () => {
     const { sessionId } = await startSession(base, { message: "slowly" });
     const ledger = join(emitted.stateRoot, "sessions", sessionId, "commit.json");
-    await expect.poll(() => existsSync(ledger), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(ledger)).toBe(true);
     const { turnId } = JSON.parse(readFileSync(ledger, "utf8"));
-    await expect.poll(() => commits(turnId), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => commits(turnId)).toBe(1);
     await emitted.kill();
     base = await emitted.start(env);
     const events = await followUntil(base, sessionId, isWaiting);
@@ -158,5 +158,5 @@ describe("across kill -9", () => {
     expect(stopped.body).toMatchObject({ stopped: true });
     const events = await followUntil(base, sessionId, isWaiting);
     expect(events.find(({ type }) => type === "turn.failed")?.data).toMatchObject({ status: "cancelled" });
-  }, 20_000);
+  });
 });

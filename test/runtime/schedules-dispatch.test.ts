@@ -98,4 +98,4 @@ export default defineSchedule({
     { id: daily.sessionIds[0], channelId: "schedule", mode: "task", owner: "app:schedule:daily" },
   ]);
   await emitted.kill();
-}, 60_000);
+});

@@ -23,7 +23,9 @@ async function nextOf(url: string): Promise<string | undefined> {
   return info.agents[0]?.schedules[0]?.next;
 }
 
-test("a server fires at the turn of the minute; one with --no-schedules or --dev does not", async () => {
+test("a server fires at the turn of the minute; one with --no-schedules or --dev does not", {
+  timeout: 180_000,
+}, async () => {
   const emitted = await emitProject(files);
   const ticks = () => {
     try {
@@ -38,15 +40,16 @@ test("a server fires at the turn of the minute; one with --no-schedules or --dev
     const silent = startTimed(emitted, { from: "2026-03-02T08:59:50Z", since: Date.now(), scale: 60 }, [flag]);
     const url = await silent.listening;
     // By its own clock, which runs sixty times as fast, two minutes have turned.
-    await expect.poll(() => nextOf(url), { timeout: 20_000 }).toMatch(/^2026-03-02T09:0[2-9]/);
+    await expect.poll(async () => ((await nextOf(url)) ?? "") >= "2026-03-02T09:02").toBe(true);
     expect(ticks()).toEqual([]);
     await silent.end("SIGTERM");
   }
   const server = startTimed(emitted, time());
   const url = await server.listening;
-  expect(await nextOf(url)).toMatch(/^2026-03-02T10:0[01]:00\.000Z$/);
-  await expect.poll(ticks, { timeout: 20_000 }).toEqual(["2026-03-02T10:00:00.000Z"]);
-}, 60_000);
+  expect(await nextOf(url)).toMatch(/^2026-03-02T10:0\d:00\.000Z$/);
+  // A machine that took longer to start it waits for the next minute.
+  await expect.poll(ticks, { timeout: 90_000 }).toEqual([expect.stringMatching(/^2026-03-02T10:0\d:00\.000Z$/)]);
+});
 
 interface Vectors {
   readonly from: string;
@@ -88,4 +91,4 @@ test("each of the 68 vectors as a schedule: refused at build, or next in info as
   expect(diagnostics.map(({ code, labels }) => [code, labels[0]?.span.file])).toEqual(
     bad.map(({ fires, at }) => [typeof fires === "string" ? "BDK2014" : "BDK2015", `bot/schedules/${nameOf(at)}.md`]),
   );
-}, 60_000);
+});

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -26,8 +27,8 @@ beforeAll(async () => {
   worker = await bundleWorker("crash-worker");
 });
 
-/** Starts a worker and kills it `afterMs` after it is ready. */
-async function runAndKill(root: string, afterMs: number, said: Said): Promise<string> {
+/** Starts a worker and kills it a moment after it said its `atLine`-th line: by its own progress, whatever the machine's. */
+async function runAndKill(root: string, atLine: number, said: Said): Promise<string> {
   const child: ChildProcess = spawn(process.execPath, [worker, root, JSON.stringify({ agent: agent.agent })], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -35,17 +36,18 @@ async function runAndKill(root: string, afterMs: number, said: Said): Promise<st
   child.stderr?.on("data", (chunk: Buffer) => errors.push(chunk.toString()));
   const exited = new Promise((resolve) => child.once("exit", resolve));
   if (child.stdout === null) throw new Error("no stdout");
+  let count = 0;
   for await (const line of createInterface({ input: child.stdout })) {
+    count += 1;
+    if (count === atLine) setTimeout(() => child.kill("SIGKILL"), Math.random() * 15);
     if (!line.endsWith("}")) continue; // cut off by the kill
     const fact = JSON.parse(line) as {
-      ready?: true;
       sessionId?: string;
       accepted?: string;
       seen?: string;
       wrote?: string;
     };
     const { sessionId = "" } = fact;
-    if (fact.ready) setTimeout(() => child.kill("SIGKILL"), afterMs);
     if (fact.wrote !== undefined) said.wrote.push(fact.wrote);
     if (fact.accepted !== undefined)
       said.accepted.set(sessionId, [...(said.accepted.get(sessionId) ?? []), fact.accepted]);
@@ -61,10 +63,10 @@ test(`kill -9 at ${runs} random points: nothing accepted or seen is lost, logs a
   const root = tempDir();
   const said: Said = { accepted: new Map(), seen: new Map(), wrote: [] };
   for (let run = 0; run < runs; run += 1) {
-    const errors = await runAndKill(root, 5 + Math.random() * 250, said);
+    const errors = await runAndKill(root, 1 + randomInt(160), said);
     expect(errors.replaceAll(/^warn .*cut off.*\n/gm, "")).toBe("");
   }
-  expect(said.accepted.size).toBeGreaterThan(runs);
+  expect(said.accepted.size).toBeGreaterThan(runs / 2);
 
   const sessions = await openSessions({
     root,

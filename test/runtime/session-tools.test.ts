@@ -15,6 +15,7 @@ import {
   typesOf,
   waitFor,
 } from "./support/sessions.js";
+import { createGate } from "./support/tester.js";
 
 function returning(value: unknown): TestTool {
   return { effect: "read", execute: () => value };
@@ -181,16 +182,20 @@ test("a tool that takes too long is given up and told to stop", async () => {
 });
 
 test("an interrupted call settles and its result is recorded before the turn ends", async () => {
+  const begun = createGate();
   const sessions = await openSessions({
     tools: {
       patient: {
         execute: (_: never, ctx: ToolContext) =>
-          new Promise((resolve) => ctx.signal.addEventListener("abort", () => resolve("stopped in time"))),
+          new Promise((resolve) => {
+            ctx.signal.addEventListener("abort", () => resolve("stopped in time"));
+            begun.open();
+          }),
       },
     },
   });
   const { sessionId } = await sessions.create(alice, { message: "/patient {}", channelId: "http" });
-  await waitFor(sessions, sessionId, (event) => event.type === "actions.requested");
+  await begun.opened;
   await sessions.stop(alice, sessionId);
   const events = await eventsOf(sessions, sessionId);
   expect(only(events, "action.result")[0]?.data).toMatchObject({ output: "stopped in time", isError: false });

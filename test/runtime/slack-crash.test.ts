@@ -17,7 +17,6 @@ import {
 } from "./support/fake-slack.js";
 import { call, readEvents } from "./support/host.js";
 
-const patient = { timeout: 15_000 };
 let emitted: Emitted;
 let threads = 0;
 
@@ -40,7 +39,7 @@ export default slackChannel({
 export default defineTool({ description: "Pays.", needsApproval: true, execute: () => "paid" });
 `,
   });
-}, 60_000);
+});
 
 afterEach(() => emitted.kill());
 
@@ -102,14 +101,14 @@ test("killed while the project's handler decides: the next process decides again
   const thread = inThread();
   const first = await start(await startFakeSlack(), thread, { HANG: "handler" });
   expect(await sendEvent(first.events, envelope(mention("hello", { ts: thread }), "Ev0A"))).toBe(200);
-  await expect.poll(first.notes, patient).toEqual(["hello"]);
+  await expect.poll(first.notes).toEqual(["hello"]);
   const second = await first.restart();
-  await expect.poll(() => second.slack.posted.length, patient).toBe(1);
+  await expect.poll(() => second.slack.posted.length).toBe(1);
   expect(second.notes()).toEqual(["hello", "hello"]);
   // Slack, which was answered, sends it once more all the same.
   expect(await sendEvent(second.events, envelope(mention("hello", { ts: thread }), "Ev0A"))).toBe(200);
   expect(await sendEvent(second.events, envelope(mention("bye", { ts: "9.1", thread_ts: thread }), "Ev0B"))).toBe(200);
-  await expect.poll(() => second.slack.posted.length, patient).toBe(2);
+  await expect.poll(() => second.slack.posted.length).toBe(2);
   expect(second.notes()).toEqual(["hello", "hello", "bye"]);
 });
 
@@ -119,9 +118,9 @@ test("killed while the reply is on its way and never arrived: it is posted once,
   slack.answer("chat.postMessage", (_args, count) => (count === 1 ? never() : undefined));
   const first = await start(slack, thread);
   await sendEvent(first.events, envelope(mention("hello", { ts: thread }), "Ev0C"));
-  await expect.poll(() => slack.of("chat.postMessage").length, patient).toBe(1);
+  await expect.poll(() => slack.of("chat.postMessage").length).toBe(1);
   const second = await first.restart();
-  await expect.poll(() => slack.posted.length, patient).toBe(1);
+  await expect.poll(() => slack.posted.length).toBe(1);
   expect(slack.methods()).toEqual(["chat.postMessage", "conversations.replies", "chat.postMessage"]);
   expect(slack.posted[0]).toMatchObject({ channel: "C0OPS", thread_ts: thread });
   expect(second.notes()).toEqual(["hello"]);
@@ -137,12 +136,12 @@ test("killed when Slack had taken the reply and nobody had heard of it: it is no
   });
   const first = await start(slack, thread);
   await sendEvent(first.events, envelope(mention("hello", { ts: thread }), "Ev0D"));
-  await expect.poll(() => slack.posted.length, patient).toBe(1);
+  await expect.poll(() => slack.posted.length).toBe(1);
   const second = await first.restart();
-  await expect.poll(() => slack.of("conversations.replies").length, patient).toBe(1);
+  await expect.poll(() => slack.of("conversations.replies").length).toBe(1);
   // What is said next is answered, and the first reply stands alone.
   await sendEvent(second.events, envelope(mention("bye", { ts: "9.2", thread_ts: thread }), "Ev0E"));
-  await expect.poll(() => slack.posted.length, patient).toBe(2);
+  await expect.poll(() => slack.posted.length).toBe(2);
   expect(slack.methods()).toEqual(["chat.postMessage", "conversations.replies", "chat.postMessage"]);
 });
 
@@ -157,16 +156,16 @@ test("killed after the message was sent and before that was noted: it is not sen
       first.events,
       envelope(mention(text, { ts, thread_ts: ts === thread ? undefined : thread }), `Ev0X${ts}`),
     );
-    await expect.poll(() => first.slack.posted.length, patient).toBe(text === "one" ? 1 : 2);
+    await expect.poll(() => first.slack.posted.length).toBe(text === "one" ? 1 : 2);
   }
   await emitted.kill();
   const inbox = join(emitted.work, `state-${thread}`, "inbox.ndjson");
   const lines = readFileSync(inbox, "utf8").split("\n");
   writeFileSync(inbox, lines.filter((line) => !line.includes('"is":"done"')).join("\n"));
   const second = await start(first.slack, thread);
-  await expect.poll(() => second.notes().length, patient).toBe(4);
+  await expect.poll(() => second.notes().length).toBe(4);
   await sendEvent(second.events, envelope(mention("three", { ts: "8.2", thread_ts: thread }), "Ev0Y"));
-  await expect.poll(() => second.slack.posted.length, patient).toBe(3);
+  await expect.poll(() => second.slack.posted.length).toBe(3);
   expect(await received(second, thread)).toEqual([["one", "two", "three"]]);
 });
 
@@ -176,11 +175,11 @@ test("killed twice, at the event and at the reply: still one turn, one reply", a
   slack.answer("chat.postMessage", (_args, count) => (count === 1 ? never() : undefined));
   const first = await start(slack, thread, { HANG: "handler" });
   await sendEvent(first.events, envelope(mention("hello", { ts: thread }), "Ev0F"));
-  await expect.poll(first.notes, patient).toEqual(["hello"]);
+  await expect.poll(first.notes).toEqual(["hello"]);
   const second = await first.restart();
-  await expect.poll(() => slack.of("chat.postMessage").length, patient).toBe(1);
+  await expect.poll(() => slack.of("chat.postMessage").length).toBe(1);
   const third = await second.restart({});
-  await expect.poll(() => slack.posted.length, patient).toBe(1);
+  await expect.poll(() => slack.posted.length).toBe(1);
   expect(await received(third, thread)).toEqual([["hello"]]);
 });
 
@@ -188,13 +187,13 @@ test("killed while a call waits for a human: it is asked about once, and the but
   const thread = inThread();
   const first = await start(await startFakeSlack(), thread);
   await sendEvent(first.events, envelope(mention("/pay {}", { ts: thread }), "Ev0G"));
-  await expect.poll(() => first.slack.posted.length, patient).toBe(1);
+  await expect.poll(() => first.slack.posted.length).toBe(1);
   const second = await first.restart();
   const question = second.slack.posted[0];
   const blocks = question?.blocks as { elements?: { value: string }[] }[];
   const value = blocks[1]?.elements?.[0]?.value ?? "";
   await pressButton(second.events, { value, actionId: "bdk:approve", ts: String(question?.ts) });
-  await expect.poll(() => second.slack.posted.length, patient).toBe(2);
+  await expect.poll(() => second.slack.posted.length).toBe(2);
   expect(second.slack.of("chat.update")[0]?.args).toMatchObject({ ts: question?.ts, text: "Approved: pay" });
   expect(second.slack.posted[1]?.text).toContain("paid");
 });
@@ -208,9 +207,9 @@ test("killed while a reply grows: the same message grows on, and is whole at the
   const env = { MODE: "stream", BDK_OFFLINE_SCRIPT: script };
   const first = await start(await startFakeSlack(), thread, env);
   await sendEvent(first.events, envelope(mention("hello", { ts: thread }), "Ev0H"));
-  await expect.poll(() => first.slack.posted.length, patient).toBe(1);
+  await expect.poll(() => first.slack.posted.length).toBe(1);
   const { slack } = await first.restart(env);
-  await expect.poll(() => slack.of("chat.update").at(-1)?.args.text, patient).toBe(text.join(""));
+  await expect.poll(() => slack.of("chat.update").at(-1)?.args.text).toBe(text.join(""));
   expect(slack.posted).toHaveLength(1);
   expect(slack.of("chat.update").at(-1)?.args.ts).toBe(slack.posted[0]?.ts);
 });

@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { envelope, mention, message, sendEvent } from "./support/fake-slack.js";
 import { type SlackHost, startSlackHost } from "./support/slack-host.js";
 
-const patient = { timeout: 10_000 };
-const posted = ({ slack }: SlackHost, count: number) => expect.poll(() => slack.posted.length, patient).toBe(count);
+const posted = ({ slack }: SlackHost, count: number) => expect.poll(() => slack.posted.length).toBe(count);
 
 test("an answer that was lost, with the message taken: Slack is asked, and it is not posted again", async () => {
   const host = await startSlackHost({ reply: { status: false } });
@@ -14,7 +13,7 @@ test("an answer that was lost, with the message taken: Slack is asked, and it is
     return { status: 502 };
   });
   await sendEvent(host.events, envelope(mention("one")));
-  await expect.poll(() => host.slack.methods(), patient).toEqual(["chat.postMessage", "conversations.replies"]);
+  await expect.poll(() => host.slack.methods()).toEqual(["chat.postMessage", "conversations.replies"]);
   await sendEvent(host.events, envelope(mention("two", { ts: "2.1" })));
   await posted(host, 2);
   expect(host.slack.of("chat.postMessage")).toHaveLength(2);
@@ -61,7 +60,7 @@ test("a refusal is final, logged with Slack's code and no token, and the next tu
     count === 1 ? { ok: false, error: "is_archived" } : undefined,
   );
   await sendEvent(host.events, envelope(mention("one")));
-  await expect.poll(() => host.lines.some(({ message }) => message.includes("is_archived")), patient).toBe(true);
+  await expect.poll(() => host.lines.some(({ message }) => message.includes("is_archived"))).toBe(true);
   await sendEvent(host.events, envelope(mention("two", { ts: "2.1" })));
   await posted(host, 1);
   expect(host.slack.of("chat.postMessage")).toHaveLength(2);
@@ -78,7 +77,7 @@ test("no bot token: the server starts, says so, and what would post fails by the
   );
   expect(await sendEvent(host.events, envelope(mention("one")))).toBe(200);
   const told = () => host.lines.filter(({ message }) => message.includes("OPS_SLACK_BOT_TOKEN is not set")).length;
-  await expect.poll(told, patient).toBe(2);
+  await expect.poll(told).toBe(2);
   expect(host.slack.calls).toEqual([]);
 });
 

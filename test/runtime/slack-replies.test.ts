@@ -19,7 +19,7 @@ const args = ({ args: given }: SlackCall) => {
 };
 const calls = (host: SlackHost) => host.slack.said().map((each) => [each.method, args(each)]);
 const posted = (host: SlackHost, count: number) =>
-  expect.poll(() => host.slack.of("chat.postMessage").length, { timeout: 5_000 }).toBe(count);
+  expect.poll(() => host.slack.of("chat.postMessage").length).toBe(count);
 const inThread = { channel: "C0OPS", thread_ts: "1700000000.000001" };
 
 async function sessionId(host: SlackHost): Promise<string> {
@@ -48,7 +48,7 @@ test("status lines tell what it thinks and which tools it runs; idle ones take t
     reply: { status: { reasoning: true, tools: true, idle: ["Counting sheep", "Still here"] } },
   };
   const statuses = () => host.slack.of("assistant.threads.setStatus").map(({ args: { status } }) => status);
-  const seen = (status: string) => expect.poll(statuses, { timeout: 5_000 }).toContain(status);
+  const seen = (status: string) => expect.poll(statuses).toContain(status);
   const tools = {
     look_up: { description: "Waits.", effect: "read", execute: () => seen("is running look_up…") },
   };
@@ -73,7 +73,7 @@ test("streaming: one message that grows, and is whole at the end", async () => {
   );
   await sendEvent(host.events, envelope(mention("go")));
   const whole = words.join("").trim();
-  await expect.poll(() => host.slack.of("chat.update").at(-1)?.args.text, { timeout: 5_000 }).toBe(whole);
+  await expect.poll(() => host.slack.of("chat.update").at(-1)?.args.text).toBe(whole);
   expect(host.slack.of("chat.postMessage")).toHaveLength(1);
   const texts = host.slack.said().map(({ args: { text } }) => String(text));
   expect(texts.every((text, at) => at === 0 || text.length >= (texts[at - 1]?.length ?? 0))).toBe(true);
@@ -100,7 +100,7 @@ test("streaming around a question: what was said before it stays above, the repl
   await posted(host, 3);
   const reply = host.slack.posted[2];
   await expect
-    .poll(() => host.slack.of("chat.update").at(-1)?.args, { timeout: 5_000 })
+    .poll(() => host.slack.of("chat.update").at(-1)?.args)
     .toMatchObject({
       ts: reply?.ts,
       text: "Paid, all of it.",
@@ -114,7 +114,7 @@ test("streaming with tools: the line that an edit would leave behind is taken aw
   const look_up = {
     description: "Waits.",
     effect: "read",
-    execute: () => expect.poll(statuses, { timeout: 5_000 }).toContain("is running look_up…"),
+    execute: () => expect.poll(statuses).toContain("is running look_up…"),
   };
   const host = await startSlackHost(
     { reply: { mode: "stream", status: { tools: true } } },
@@ -123,7 +123,7 @@ test("streaming with tools: the line that an edit would leave behind is taken aw
     }),
   );
   await sendEvent(host.events, envelope(mention("look")));
-  await expect.poll(() => host.slack.of("chat.update").at(-1)?.args.text, { timeout: 5_000 }).toBe("Found it.");
+  await expect.poll(() => host.slack.of("chat.update").at(-1)?.args.text).toBe("Found it.");
   expect(statuses().at(-1)).toBe("");
   expect(host.slack.posted).toHaveLength(1);
 });
@@ -161,7 +161,7 @@ test("by the agent: the pack posts nothing; a tool posts with getClient() where 
     }),
   );
   await sendEvent(host.events, envelope(mention("go")));
-  await expect.poll(() => host.slack.methods().at(-1), { timeout: 5_000 }).toBe("assistant.threads.setStatus");
+  await expect.poll(() => host.slack.methods().at(-1)).toBe("assistant.threads.setStatus");
   await expect.poll(() => host.slack.of("assistant.threads.setStatus").at(-1)?.args.status).toBe("");
   expect(host.slack.of("chat.postMessage").map(args)).toEqual([{ ...inThread, text: "hello from a tool" }]);
 });
@@ -288,7 +288,7 @@ test("the bot was updated while a call waited: the question is put once more bef
   const blocks = question?.blocks as { elements?: { value: string }[] }[];
   const press = { value: blocks[1]?.elements?.[0]?.value ?? "", ts: String(question?.ts) };
   await pressButton(host.events, { ...press, actionId: "bdk:approve" });
-  await expect.poll(() => slack.of("chat.update").length, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => slack.of("chat.update").length).toBe(1);
   expect(JSON.stringify(slack.of("chat.update")[0]?.args.blocks)).toContain("Approve anyway");
   expect(ran).toEqual([]);
   await pressButton(host.events, { ...press, actionId: "bdk:approve-changed" });

@@ -7,13 +7,10 @@ import { call } from "./support/host.js";
 import { type SlackHost, slackParts, startSlackHost } from "./support/slack-host.js";
 
 const socketOnly = { SLACK_APP_TOKEN: "xapp-test-token", SLACK_SIGNING_SECRET: "" };
-const patient = { timeout: 10_000 };
 
 async function start(options = {}, parts = {}, more = {}): Promise<SlackHost> {
   const host = await startSlackHost({ reply: { status: false }, ...options }, parts, { env: socketOnly, ...more });
-  await expect
-    .poll(() => host.lines.some(({ message: line }) => line.includes("connected to Slack")), patient)
-    .toBe(true);
+  await expect.poll(() => host.lines.some(({ message: line }) => line.includes("connected to Slack"))).toBe(true);
   return host;
 }
 
@@ -30,7 +27,7 @@ function wrapped(payload: unknown, envelopeId: string, type = "events_api") {
 
 const acks = ({ slack }: SlackHost) => slack.socket.received.map(({ envelope_id: id }) => id);
 const posted = ({ slack }: SlackHost, count: number) =>
-  expect.poll(() => slack.of("chat.postMessage").length, patient).toBe(count);
+  expect.poll(() => slack.of("chat.postMessage").length).toBe(count);
 
 test("an envelope is acknowledged and becomes one turn; the app token opens the connection, the bot token answers", async () => {
   const host = await start();
@@ -47,7 +44,7 @@ test("the same event in several envelopes is acknowledged each time and runs onc
   for (const id of ["e1", "e2", "e3"]) host.slack.socket.send(wrapped(event, id));
   host.slack.socket.send(wrapped(envelope({ type: "reaction_added" }), "e4"));
   host.slack.socket.send(wrapped({ command: "/x" }, "e5", "slash_commands"));
-  await expect.poll(() => acks(host).sort(), patient).toEqual(["e1", "e2", "e3", "e4", "e5"]);
+  await expect.poll(() => acks(host).sort()).toEqual(["e1", "e2", "e3", "e4", "e5"]);
   await posted(host, 1);
   expect(((await call(`${host.base}/v1/sessions`)).body.sessions as unknown[]).length).toBe(1);
 });
@@ -56,11 +53,11 @@ test("Slack asks for a new connection, or the line breaks: the app comes back an
   const host = await start();
   const { socket } = host.slack;
   socket.send({ type: "disconnect", reason: "refresh_requested" });
-  await expect.poll(() => socket.connections.length, patient).toBe(2);
+  await expect.poll(() => socket.connections.length).toBe(2);
   socket.send(wrapped(envelope(mention("after a refresh", { ts: "1.000001" })), "e1"));
   await posted(host, 1);
   socket.connections.at(-1)?.terminate();
-  await expect.poll(() => socket.connections.length, patient).toBe(3);
+  await expect.poll(() => socket.connections.length).toBe(3);
   socket.send(
     wrapped(envelope(message("after a break", { channel: "D0ADA", channel_type: "im", ts: "2.000001" })), "e2"),
   );
@@ -100,7 +97,7 @@ test("the connection closes with the server", async () => {
   const host = await start();
   const [connection] = host.slack.socket.connections;
   await host.close();
-  await expect.poll(() => connection?.readyState, patient).toBe(3);
+  await expect.poll(() => connection?.readyState).toBe(3);
   expect(host.slack.socket.connections).toHaveLength(1);
 });
 
@@ -113,10 +110,10 @@ test("new code takes the connection over: its handlers hear what comes next, and
   const host = await start(answering("old"));
   const { slack } = host;
   slack.socket.send(wrapped(envelope(message("a log line", { channel: "C0LOGS", ts: "1.000001" })), "e1"));
-  await expect.poll(() => acks(host), patient).toEqual(["e1"]);
+  await expect.poll(() => acks(host)).toEqual(["e1"]);
   await host.swap(makeBundle([slackParts(answering("new"))], { hash: "sha256:two" }));
-  await expect.poll(() => slack.socket.connections.length, patient).toBe(2);
-  await expect.poll(() => slack.socket.connections[0]?.readyState, patient).toBe(3);
+  await expect.poll(() => slack.socket.connections.length).toBe(2);
+  await expect.poll(() => slack.socket.connections[0]?.readyState).toBe(3);
   await posted(host, 1);
   expect(slack.posted[0]?.channel).toBe("C0LOGS");
   slack.socket.send(wrapped(envelope(mention("hello", { ts: "2.000001" })), "e2"));

@@ -16,7 +16,7 @@ export default defineAgent({ description: "Writes things down.", instructions: "
     "bot/tools/note.ts": tool("note", ""),
     "bot/tools/pay.ts": tool("pay", "needsApproval: true,"),
   });
-}, 60_000);
+});
 
 /** A write that says in a file of its own that it ran. */
 function tool(name: string, fields: string): string {

@@ -28,7 +28,7 @@ export default defineTool({
     "bot/tools/pay.ts": `import { defineTool } from "@cursor/bdk/tools";
 export default defineTool({ description: "Pays.", needsApproval: true, execute: () => "paid" });\n`,
   });
-}, 60_000);
+});
 
 const task = (subagent: string, prompt: string): ScriptAct => ({ call: "task", input: { subagent, prompt } });
 const rule = (when: string, ...steps: ScriptAct[][]) => ({ when, steps });

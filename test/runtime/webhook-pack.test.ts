@@ -1,7 +1,7 @@
 /** The generic webhook pack: who is known, how late, and once. */
 import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import {
   bearerToken,
   hmacSignature,
@@ -62,7 +62,7 @@ test("Stripe: signed with its instant, within five minutes, once; a changed byte
     "stripe-signature": `t=${t},v1=${hmac(secret, `${t}.${text}`)},v0=ignored`,
   });
   expect(await send(body, sign(seconds()))).toEqual({ status: 202, body: { ok: true } });
-  await vi.waitFor(() => expect(told).toHaveLength(1));
+  await expect.poll(() => told).toHaveLength(1);
   expect(told[0]).toMatchObject({ id: "id:evt_1", body: { id: "evt_1", type: "charge.succeeded" }, text: body });
   expect(told[0]?.headers["stripe-signature"]).toBeUndefined();
   // The sender tries again with an instant of its own: the event is the same.
@@ -96,7 +96,7 @@ test("a plain signature: the same body is taken once, whatever the unsigned head
   expect((await send('{"a":2}', sign('{"a":2}'))).status).toBe(202);
   expect((await send('{"a":3}', sign('{"a":2}'))).status).toBe(401);
   expect((await send('{"a":3}', { "x-signature": hmac("s", '{"a":3}') })).status).toBe(401);
-  await vi.waitFor(() => expect(told).toHaveLength(2));
+  await expect.poll(() => told).toHaveLength(2);
 });
 
 test("Standard Webhooks: the documented vector's arrangement, with a base64 secret and a signed id", async () => {
@@ -114,7 +114,7 @@ test("Standard Webhooks: the documented vector's arrangement, with a base64 secr
   expect((await send(body, { ...sign("msg_1", now), "webhook-id": "msg_2" })).status).toBe(401);
   expect((await send(body, sign("msg_2", now))).status).toBe(202);
   expect((await send(body, sign("msg_3", seconds(-1000)))).status).toBe(401);
-  await vi.waitFor(() => expect(told.map(({ id }) => id)).toEqual(["msg_1", "msg_2"]));
+  await expect.poll(() => told.map(({ id }) => id)).toEqual(["msg_1", "msg_2"]);
 });
 
 test("an instant in a header of its own, and a tolerance", async () => {
@@ -142,7 +142,7 @@ test("a token: each request is one of its own unless it has an id; the token is 
   expect(await send('{"n":1}', { ...auth, "x-request-id": "r" })).toEqual(repeated);
   expect((await send('{"n":1}', { authorization: "Bearer wrong" })).status).toBe(401);
   expect((await send('{"n":1}', {})).status).toBe(401);
-  await vi.waitFor(() => expect(told).toHaveLength(3));
+  await expect.poll(() => told).toHaveLength(3);
   const found = execFileSync("sh", ["-c", `grep -rl s3cret-token ${stateRoot} || true`]).toString();
   expect(found).toBe("");
 });
@@ -162,7 +162,7 @@ test("map starts a session once for each event, continues it by its key, or runs
   for (const body of [{ id: 1 }, { id: 2 }, { id: 2 }, { id: 3, kind: "task" }, { id: 4, kind: "odd" }]) {
     await send(JSON.stringify(body), auth);
   }
-  await vi.waitFor(() => expect(lines.some(({ message }) => message.includes("`map` must return"))).toBe(true));
+  await expect.poll(() => lines.some(({ message }) => message.includes("`map` must return"))).toBe(true);
   expect(ran).toEqual([3]);
   const { sessions } = (await call(`${base}/v1/sessions`)).body as { sessions: Record<string, unknown>[] };
   expect(sessions).toHaveLength(1);
@@ -179,7 +179,7 @@ test("the same event after a restart is a repetition; `id` decides what is the s
   const first = await serve({ id });
   const auth = { authorization: "Bearer t", "x-event": "e1" };
   expect((await first.send("{}", auth)).status).toBe(202);
-  await vi.waitFor(() => expect(first.told).toHaveLength(1));
+  await expect.poll(() => first.told).toHaveLength(1);
   await first.close();
   const second = await serve({ id }, { stateRoot: first.stateRoot });
   expect(await second.send('{"other":true}', auth)).toEqual(repeated);
@@ -195,7 +195,7 @@ test("bodies that are no JSON: forms and text; broken JSON is 400", async () => 
   expect((await send("plain", { ...auth, "content-type": "text/plain" })).status).toBe(202);
   expect((await send("", auth)).status).toBe(202);
   expect((await send("{", auth)).status).toBe(400);
-  await vi.waitFor(() => expect(told.map(({ body }) => body)).toEqual([{ a: ["1", "2"], b: "3" }, "plain", null]));
+  await expect.poll(() => told.map(({ body }) => body)).toEqual([{ a: ["1", "2"], b: "3" }, "plain", null]);
 });
 
 test("an empty secret: only this machine, and a server for others refuses to start", async () => {

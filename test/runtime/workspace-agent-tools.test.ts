@@ -56,7 +56,7 @@ export default defineTool({ description: "Elsewhere.", execute: () => key });\n`
 let out = "";
 beforeAll(async () => {
   out = await buildProject(files);
-}, 60_000);
+});
 
 test("the model calls it like any tool; it runs in the workspace, on the server's own copy of the script", async () => {
   const { url, workspaceOf, home } = await startServer(out, { env: { ACME_TOKEN: "hunter2" } });

@@ -19,7 +19,7 @@ import {
 let out = "";
 beforeAll(async () => {
   out = await buildProject({ "bot/agent.ts": agentFile('tools: ["shell"]') });
-}, 60_000);
+});
 
 test("shell: exit code and streams, no secrets, no input, limits, whole group ended with the turn", async () => {
   const { url, workspaceOf } = await startServer(out, { env: { ACME_TOKEN: "hunter2", BDK_BEARER_TOKEN: "hunter3" } });
@@ -58,7 +58,7 @@ test("stopping a turn ends the command and all that it started", async () => {
   const { sessionId } = await startSession(url, { message });
   await followUntil(url, sessionId, nth("actions.requested", 1));
   const file = join(workspaceOf(sessionId), "pid");
-  await expect.poll(() => existsSync(file) && readFileSync(file, "utf8").trim() !== "", { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(file) && readFileSync(file, "utf8").trim() !== "").toBe(true);
   const pid = Number(readFileSync(file, "utf8"));
   expect((await call(`${url}/v1/session/${sessionId}/stop`, { method: "POST" })).body).toMatchObject({ stopped: true });
   const events = await followUntil(url, sessionId, isWaiting);
@@ -71,7 +71,7 @@ test("stopping a turn ends the command and all that it started", async () => {
       return true; // nobody of the group is left
     }
   };
-  await expect.poll(groupIsGone, { timeout: 10_000 }).toBe(true);
+  await expect.poll(groupIsGone).toBe(true);
 });
 
 const sandboxed = { "bot/agent.ts": agentFile('tools: ["shell", "read"], local: { sandbox: true }') };

@@ -26,7 +26,7 @@ beforeAll(async () => {
     "bot/sandbox/workspace/src/one.ts": "export const one = 1;\nexport const two = 2;\n",
     "bot/sandbox/workspace/notes.md": "# Notes\nOne here.\n",
   });
-}, 60_000);
+});
 
 test("read, write, edit, ls, glob and grep work on the session's workspace", async () => {
   const { url, workspaceOf } = await startServer(out);
@@ -229,7 +229,7 @@ test("a folder that turns into a link while files are read and written never let
   } finally {
     swapping.kill("SIGKILL");
   }
-}, 60_000);
+});
 
 test("a pattern that never ends, and a hostile glob, cost the call and not the server", async () => {
   const { url } = await startServer(out);

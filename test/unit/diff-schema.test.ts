@@ -208,5 +208,5 @@ describe("JSON Schema changes as callers feel them", () => {
     );
     const make = (leaf: object) => ({ $ref: "#/$defs/L0", $defs: { ...levels, L40: leaf } });
     expect(judge(make(text), make(count), "input").verdict).toBe("breaking");
-  }, 20_000);
+  });
 });

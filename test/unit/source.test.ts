@@ -1,13 +1,16 @@
-import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { compareBytes } from "../../compiler/bytes.js";
 import { diskSource, memorySource, type ProjectSource, SourceError, workspaceOf } from "../../compiler/source.js";
 
+const workshop = realpathSync(mkdtempSync(path.join(tmpdir(), "bdk-source-")));
+afterAll(() => rmSync(workshop, { recursive: true, force: true }));
+
 function tempFolder(files: Readonly<Record<string, string>>): string {
-  const root = realpathSync(mkdtempSync(path.join(tmpdir(), "bdk-source-")));
+  const root = mkdtempSync(path.join(workshop, "project-"));
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
     writeFileSync(path.join(root, file), text);

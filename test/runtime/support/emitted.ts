@@ -5,13 +5,14 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll } from "vitest";
 import { listeningUrl, runCommand } from "../../bench/measure.mjs";
+import { killed } from "./killed.js";
 
 const bdk = resolve("dist/cli/bdk.js");
 const folders: string[] = [];
 const children = new Set<ChildProcess>();
 
-afterAll(() => {
-  for (const child of children) child.kill("SIGKILL");
+afterAll(async () => {
+  await Promise.all([...children].map(killed));
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -79,9 +80,7 @@ export async function emitProject(files: Readonly<Record<string, string>>): Prom
       if (server === undefined) return;
       child = undefined;
       children.delete(server);
-      const gone = new Promise((done) => server.once("exit", done));
-      server.kill("SIGKILL");
-      await gone;
+      await killed(server);
     },
     async cli(args) {
       return (await runCommand([process.execPath, bdk, ...args])).stdout;

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Emitted } from "./emitted.js";
+import { killed } from "./killed.js";
 
 const preload = resolve("test/runtime/shift-clock.mjs");
 
@@ -62,7 +63,7 @@ export function startTimed({ work }: Emitted, time: Time | undefined, flags: rea
   const standby = said("standby").then((fact) => fact as unknown as { pid: number; url?: string });
   listening.catch(() => undefined);
   standby.catch(() => undefined); // whoever waits for it is told
-  onTestFinished(() => void child.kill("SIGKILL"));
+  onTestFinished(() => killed(child));
   return {
     listening,
     standby,

@@ -1,5 +1,5 @@
 /** Emitted bundles in processes of their own: built by `bdk build`, spoken to over HTTP, killed at will. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -8,6 +8,7 @@ import type { OfflineScript } from "../../../runtime/harness/offline/script.js";
 import type { SessionEvent, SessionEventType } from "../../../runtime/session/event.js";
 import { listeningUrl, runCommand } from "../../bench/measure.mjs";
 import { call, followUntil, isWaiting, startSession } from "./host.js";
+import { killed } from "./killed.js";
 
 const bdk = resolve("dist/cli/bdk.js");
 
@@ -99,14 +100,6 @@ export async function startServer(out: string, options: ServerOptions = {}): Pro
   });
   const workspaceOf = (sessionId: string) => join(home, "cache", "bdk", "worker", sessionId);
   return { url, home, workspaceOf, stderr: () => stderr, kill };
-}
-
-async function killed(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.removeAllListeners("exit");
-  const gone = new Promise((done) => child.once("exit", done));
-  child.kill("SIGKILL");
-  await gone;
 }
 
 export interface Turn {
