@@ -6,6 +6,7 @@ import type { CommandTable } from "../command-table.js";
 import { exit, failure, usageFailure } from "../exit.js";
 import type { Run } from "../index.js";
 import { hasBrowser, openInBrowser } from "../mcp/browser.js";
+import type { CallbackServer } from "../mcp/callback.js";
 import { findConnections, findLoginTarget, type LoginTarget, takesLogin, type Wanted } from "../mcp/find.js";
 import { projectFolder } from "../project.js";
 import { stateRootOf } from "../state/folder.js";
@@ -53,9 +54,11 @@ async function list(_name: string | undefined, options: Options, terminal: Termi
 
 async function oauth(name: string | undefined, options: Options, terminal: Terminal): Promise<number> {
   const target = await findLoginTarget(requireName(name, "oauth"), wantedBy(options), terminal);
-  const [{ login }, { openCallback }, { LoginError }] = await Promise.all([
+  const metadataUrl = readMetadataUrl(options["client-metadata-url"]);
+  const [{ login }, { openCallback }, { readPasted }, { LoginError }] = await Promise.all([
     import("../mcp/login.js"),
     import("../mcp/callback.js"),
+    import("../mcp/paste.js"),
     import("../mcp/reason.js"),
   ]);
   const callback = await openCallback(options.port).catch((error: unknown) => {
@@ -67,6 +70,10 @@ async function oauth(name: string | undefined, options: Options, terminal: Termi
   const timer = setTimeout(() => giveUp(`nobody logged in within ${options.timeout} seconds`), options.timeout * 1000);
   const interrupt = () => giveUp("it was interrupted");
   process.once("SIGINT", interrupt);
+  const opens = !options.json && options.browser && terminal.interactive && hasBrowser(process.platform, process.env);
+  const stopReading = opens
+    ? undefined
+    : readPasted(process.stdin, callback.paste, () => void refusePasted(callback, terminal));
   const client = clientOf(options, target);
   const scope = options.scope ?? target.settings.scopes ?? target.settings.scope;
   try {
@@ -75,9 +82,9 @@ async function oauth(name: string | undefined, options: Options, terminal: Termi
       clientName: `BDK (${target.slug})`,
       callback,
       signal: waiting.signal,
-      show: (page) => show(page, target, options, terminal),
+      show: (page) => show(page, target, { opens, json: options.json }, terminal),
       ...(client && { client }),
-      ...(options["client-metadata-url"] !== undefined && { clientMetadataUrl: options["client-metadata-url"] }),
+      ...(metadataUrl !== undefined && { clientMetadataUrl: metadataUrl }),
       ...(scope !== undefined && { scope }),
     });
     openLogins(stateRootOf(options), target.slug).write(target.name, done);
@@ -88,6 +95,7 @@ async function oauth(name: string | undefined, options: Options, terminal: Termi
     throw failure("loginFailed", { message: `nobody was logged in to "${target.name}": ${error.message}` });
   } finally {
     clearTimeout(timer);
+    stopReading?.();
     process.off("SIGINT", interrupt);
     callback.close();
   }
@@ -96,17 +104,32 @@ async function oauth(name: string | undefined, options: Options, terminal: Termi
 async function show(
   page: URL,
   { name }: LoginTarget,
-  options: Options,
-  { out, err, interactive }: Terminal,
+  { opens, json }: { readonly opens: boolean; readonly json: boolean },
+  { out, err }: Terminal,
 ): Promise<void> {
-  if (options.json) {
+  if (json) {
     await out.line(JSON.stringify({ event: "authorize", name, url: page.href }));
     return;
   }
-  const opens = options.browser && interactive && hasBrowser(process.platform, process.env);
   await err.line(opens ? `Log in to ${name} in the browser. If none opened, go to` : `To log in to ${name}, go to`);
   await out.line(page.href);
   if (opens) openInBrowser(page, process.platform);
+  else await err.line("Where that browser is on another machine it ends at an address it can't open: paste that here.");
+}
+
+function refusePasted({ redirectUrl }: CallbackServer, { err }: Terminal): Promise<void> {
+  return err.line(`That is not the answer to this login: it begins with ${redirectUrl}?`);
+}
+
+/** A client's id by the rules of client metadata documents: an https URL with a path. */
+function readMetadataUrl(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url?.protocol === "https:" && url.pathname !== "/") return given;
+  throw usageFailure("badArgument", {
+    message: `--client-metadata-url "${given}" is no https URL with a path`,
+    help: "give the address of the document, such as https://example.com/bdk-client.json",
+  });
 }
 
 async function tellLogin(

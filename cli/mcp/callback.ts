@@ -15,6 +15,12 @@ export interface CallbackServer {
   readonly redirectUrl: string;
   /** Resolves with the redirect that has this state; others are turned away and change nothing. */
   received(state: string): Promise<Callback>;
+  /**
+   * Takes the address that a browser ended at which can't reach this machine, as if it had come here.
+   *
+   * @returns false when it is not the answer to this login; that changes nothing
+   */
+  paste(address: string): boolean;
   close(): void;
 }
 
@@ -23,29 +29,40 @@ const path = "/callback";
 /** Listens on the loopback interface only; port 0 takes any. */
 export async function openCallback(port: number): Promise<CallbackServer> {
   const expected: { state?: string; take?: (callback: Callback) => void } = {};
+  /** Whoever waits for a redirect with these parameters, once: a second one with the same state is a replay. */
+  function claim(params: URLSearchParams): ((callback: Callback) => void) | undefined {
+    const { take } = expected;
+    const state = params.get("state");
+    if (expected.state === undefined || state === null || !isSame(state, expected.state)) return undefined;
+    delete expected.state;
+    return take;
+  }
+
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");
     if (pathname !== path || request.method !== "GET") return void respond(response, 404, "There is nothing here.");
-    const state = searchParams.get("state");
-    if (expected.state === undefined || state === null || !isSame(state, expected.state)) {
+    const take = claim(searchParams);
+    if (take === undefined) {
       return void respond(response, 400, "This is not the login that was begun here. Nothing has been changed.");
     }
-    const { take } = expected;
-    // Once: a second redirect with the same state is a replay.
-    delete expected.state;
-    take?.({
-      params: searchParams,
-      answer: (isGood, text) => respond(response, isGood ? 200 : 400, text),
-    });
+    take({ params: searchParams, answer: (isGood, text) => respond(response, isGood ? 200 : 400, text) });
   });
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
+  const redirectUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   return {
-    redirectUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    redirectUrl,
     received: (state) =>
       new Promise((take) => {
         Object.assign(expected, { state, take });
       }),
+    paste(address) {
+      if (!URL.canParse(address)) return false;
+      const { origin, pathname, searchParams: params } = new URL(address);
+      const take = origin + pathname === redirectUrl ? claim(params) : undefined;
+      take?.({ params, answer: async () => undefined });
+      return take !== undefined;
+    },
     close() {
       server.close();
       server.closeAllConnections();

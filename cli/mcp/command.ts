@@ -52,5 +52,6 @@ export const mcpCommand = defineCommand({
   notes: [
     "Tokens are kept in <state-root>/.oauth, readable by you alone, renewed by the server when they are used, and never printed.",
     "Without a terminal, or with --json, no browser is opened; --json prints one event a line: authorize, logged-in.",
+    "Where no browser is opened, the address that one on another machine ended at is read from stdin.",
   ],
 });

@@ -44,8 +44,13 @@ export interface LoginOptions {
  */
 export async function login(options: LoginOptions): Promise<Login> {
   const { url, callback, signal } = options;
-  const fetchFn = (input: string | URL, init?: RequestInit) =>
-    fetch(input, { ...init, signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]) });
+  const fetchFn = (input: string | URL, init: RequestInit = {}) =>
+    fetch(input, {
+      // Metadata may have moved. What is posted holds codes and secrets: it goes where the metadata says, and no further.
+      redirect: init.method === "POST" ? "error" : "follow",
+      ...init,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
+    });
   try {
     const discovery = await discover(options, fetchFn);
     const flow = createFlow(options, discovery.state);
@@ -83,6 +88,7 @@ async function discover(options: LoginOptions, fetchFn: Fetch): Promise<Discover
   const { url } = options;
   const asked = await fetchFn(url, {
     method: "POST",
+    redirect: "follow",
     headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "ping" }),
   });

@@ -63,6 +63,8 @@ export interface Running {
   readonly stderr: () => string;
   /** Resolves with the first line, from `from` on, that the predicate accepts; rejects when the process ends before. */
   line<T>(accept: (line: string) => T | undefined, from?: number): Promise<T>;
+  /** A line on its stdin. */
+  write(line: string): void;
   /** SIGINT, as Ctrl-C sends it to this process alone; gives the exit code. */
   interrupt(): Promise<number | null>;
 }
@@ -120,6 +122,7 @@ export async function startBdk(args: readonly string[], options: BdkOptions = {}
         waiting.add(look);
         look();
       }),
+    write: (line) => void child.stdin?.write(`${line}\n`),
     interrupt() {
       child.kill("SIGINT");
       return closed;

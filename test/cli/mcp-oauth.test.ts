@@ -122,6 +122,55 @@ test("a redirect of somebody else changes nothing; the right one still counts, o
   expect(running.lines).toHaveLength(2);
 });
 
+test("without a browser on this machine, the address that another one ended at is pasted", async () => {
+  const office = await openOffice();
+  const dir = await projectFor(office.mcp.url);
+  const running = await startBdk(["mcp", "oauth", "office", "--dir", dir, "--no-browser"]);
+  const page = await running.line((line) => (line.startsWith("http") ? line : undefined));
+  const ended = new URL(await signIn(page));
+  const state = ended.searchParams.get("state") ?? "";
+  const strange = [ended.href.replace(state, "A".repeat(43)), ended.href.replace("127.0.0.1", "evil.example"), "help"];
+  for (const each of ["", ...strange]) running.write(each);
+  await expect.poll(() => running.stderr().split("That is not the answer to this login").length).toBe(4);
+  running.write(`  ${ended.href} `);
+  expect(await running.line((line) => (line.startsWith("logged in to office") ? line : undefined))).toBeDefined();
+  expect(running.stderr()).toContain("paste that here");
+  expectSecret(dir, running.lines.join("\n"), running.stderr());
+});
+
+test("a client metadata document is the client's id where the server takes one", async () => {
+  const id = "https://bots.example/bdk-client.json";
+  const settings = await peopleLogIn();
+  const document = {
+    client_id: id,
+    client_name: "A bot",
+    application_type: "native",
+    redirect_uris: ["http://127.0.0.1/callback"],
+    grant_types: ["authorization_code", "refresh_token"],
+    token_endpoint_auth_method: "none",
+  };
+  const configuration = {
+    ...settings,
+    features: {
+      ...settings.features,
+      registration: { enabled: false },
+      clientIdMetadataDocument: { enabled: true, ack: "draft-02" },
+    },
+    // The document is on no server of this machine: this is how the authorization server gets it.
+    fetch: async (url: string | URL | Request, init?: RequestInit) =>
+      String(url) === id ? Response.json(document) : fetch(url, init),
+  };
+  const office = await openOffice({ configuration });
+  const dir = await projectFor(office.mcp.url);
+  const { done } = await logIn(dir, ["--client-metadata-url", id]);
+  expect(done).toMatchObject({ name: "office", isRenewed: true });
+  expect(stored(dir).client).toMatchObject({ client_id: id });
+  const { tokens } = stored(dir);
+  expect(await refresh(office, tokens.refresh_token, id)).toMatchObject({ access_token: expect.any(String) });
+  const told = await bdk(["mcp", "oauth", "office", "--dir", dir, "--client-metadata-url", "http://bots.example/x"]);
+  expect([told.code, told.stderr]).toEqual([2, expect.stringContaining("is no https URL with a path")]);
+});
+
 test("an answer of another issuer is not used, whatever it says", async () => {
   const office = await openOffice();
   const dir = await projectFor(office.mcp.url);
@@ -186,9 +235,9 @@ test("whoever declines, waits too long or interrupts is not logged in, and an ea
   expect((await fetch(await signIn(declined.page, "abort"))).status).toBe(400);
   expect(await failureOf(declined.running)).toContain("the login was declined");
 
-  const late = await bdk(["mcp", "oauth", "office", "--dir", dir, "--timeout", "1", "--no-browser"]);
+  const late = await bdk(["mcp", "oauth", "office", "--dir", dir, "--timeout", "4", "--no-browser"]);
   expect([late.code, late.stdout.startsWith(office.authorization.issuer)]).toEqual([1, true]);
-  expect(late.stderr).toContain("nobody logged in within 1 seconds");
+  expect(late.stderr).toContain("nobody logged in within 4 seconds");
 
   const interrupted = await begin(dir);
   expect(await interrupted.running.interrupt()).toBe(1);
