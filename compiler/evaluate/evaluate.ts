@@ -111,7 +111,8 @@ export async function evaluate(
     };
   } finally {
     session.close();
-    if (stage !== undefined) rmSync(stage, { recursive: true, force: true });
+    // The child may be writing there until the signal reaches it.
+    if (stage !== undefined) rmSync(stage, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { createConnections } from "../../runtime/connections/index.js";
 import type { AgentBundle, AgentGeneration } from "../../runtime/manifest/bundle.js";
 import { clockAt } from "./support/clock.js";
-import { connectedBundle } from "./support/connections.js";
+import { connectedBundle, listing } from "./support/connections.js";
 import { call, followUntil, isWaiting, startHost, startSession } from "./support/host.js";
 import { echoing, listen, serveBefore, serveNew, serveOld, textTool } from "./support/mcp-servers.js";
 
@@ -11,19 +11,6 @@ const before = { ...process.env };
 afterEach(() => {
   process.env = { ...before };
 });
-
-/** What is listed once every server that answers has answered: on a busy machine, one may take longer than a listing waits. */
-async function listing(base: string): Promise<Record<string, unknown>> {
-  const read = async () => (await call(`${base}/v1/tools`)).body;
-  let body = await read();
-  await expect
-    .poll(async () => {
-      body = await read();
-      return body.connectionErrors as { code: string }[];
-    })
-    .not.toContainEqual(expect.objectContaining({ code: "connection_timeout" }));
-  return body;
-}
 
 const names = (body: Record<string, unknown>) => (body.tools as { name: string }[]).map(({ name }) => name);
 

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import type { ToolContext } from "../../runtime/authoring/tools.js";
 import { makeBundle } from "./support/bundle.js";
-import { type ConnectedParts, connected, connectedBundle } from "./support/connections.js";
+import { type ConnectedParts, connected, connectedBundle, listing } from "./support/connections.js";
 import { emitProject } from "./support/emitted.js";
 import { call, startHost, startSession } from "./support/host.js";
 import { echoing, listen, serveNew, textTool } from "./support/mcp-servers.js";
@@ -22,8 +22,7 @@ it("two connections whose tools would have one name: the model is told of one", 
   const long = await serveNew(echoing([textTool("x")]));
   const mcp = { a: { url: short.url, advertiseTools: true }, a__b: { url: long.url, advertiseTools: true } };
   const host = await startHost(connectedBundle({ mcp }));
-  const { body } = await call(`${host.base}/v1/tools`);
-  expect(body.tools).toEqual([
+  expect((await listing(host.base)).tools).toEqual([
     { name: "a__y", source: "a" },
     { name: "a__b__x", source: "a__b" },
   ]);

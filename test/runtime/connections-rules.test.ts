@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ToolContext } from "../../runtime/authoring/tools.js";
-import { connectedBundle } from "./support/connections.js";
+import { connectedBundle, listing } from "./support/connections.js";
 import { call, followUntil, isWaiting, startHost, startSession } from "./support/host.js";
 import { echoing, type Offer, serveNew, textTool } from "./support/mcp-servers.js";
 
@@ -40,7 +40,7 @@ describe("which tools may be used", () => {
     };
     const office = { url: server.url, advertiseTools: true, tools: { allow: ["read", "drop"], block: ["drop"] } };
     const host = await startHost(connectedBundle({ mcp: { office }, tools }));
-    expect(listed((await call(`${host.base}/v1/tools`)).body)).toEqual(["probe", "office__read"]);
+    expect(listed(await listing(host.base))).toEqual(["probe", "office__read"]);
     expect((await call(`${host.base}/v1/tools/office__drop`, { body: {} })).status).toBe(404);
     const probed = await call(`${host.base}/v1/tools/probe`, { body: {} });
     expect(probed.body.result).toEqual({
@@ -56,7 +56,7 @@ describe("which tools may be used", () => {
     const host = await startHost(
       connectedBundle({ mcp: { office: { url: server.url, advertiseTools: true } }, tools }),
     );
-    expect(listed((await call(`${host.base}/v1/tools`)).body)).toEqual(["office__say", "office__other"]);
+    expect(listed(await listing(host.base))).toEqual(["office__say", "office__other"]);
     expect(await results(host.base, "/office__say {}")).toMatchObject([{ output: "ours" }]);
     expect(offer.ran).toEqual([]);
   });

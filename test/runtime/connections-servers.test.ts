@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { connectedBundle } from "./support/connections.js";
+import { connectedBundle, listing } from "./support/connections.js";
 import { call, followUntil, isWaiting, startHost, startSession } from "./support/host.js";
 import { echoing, type Listening, type Offer, serveNew, serveOld, serveSse, textTool } from "./support/mcp-servers.js";
 
@@ -50,8 +50,7 @@ describe.each(generations)("a server of %s", (_name, serve, more) => {
 
   it("lends its tools to the catalog under names the model can use", async () => {
     const { host } = await start();
-    const { body } = await call(`${host.base}/v1/tools`);
-    expect(body).toEqual({
+    expect(await listing(host.base)).toEqual({
       tools: [
         { name: "office__say", title: "Say it", source: "office" },
         { name: expect.stringMatching(/^office__issues_list_[0-9a-f]{6}$/), source: "office" },

@@ -1,8 +1,10 @@
 /** Bundles of agents with connections, as the compiler would make them. */
+import { expect } from "vitest";
 import type { ConnectionConfig } from "../../../runtime/authoring/connections.js";
 import type { AgentBundle } from "../../../runtime/manifest/bundle.js";
 import type { ConnectionEntry } from "../../../runtime/manifest/schema.js";
 import { type AgentParts, makeBundle } from "./bundle.js";
+import { call } from "./host.js";
 
 type Configs = Readonly<Record<string, ConnectionConfig>>;
 
@@ -50,4 +52,16 @@ function definitions(kind: string, configs: Configs): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(configs).map(([name, config]) => [`${kind}:${name}`, { ...config, __agentServe: "connection" }]),
   );
+}
+
+/** What is listed once every server that answers has answered: on a busy machine, one may take longer than a listing waits. */
+export async function listing(base: string): Promise<Record<string, unknown>> {
+  let body: Record<string, unknown> = {};
+  await expect
+    .poll(async () => {
+      ({ body } = await call(`${base}/v1/tools`));
+      return body.connectionErrors as { code: string }[];
+    })
+    .not.toContainEqual(expect.objectContaining({ code: "connection_timeout" }));
+  return body;
 }
