@@ -18,6 +18,7 @@ export async function openPage(): Promise<{ readonly page: Page; readonly errors
   const browser: Browser = await chromium.launch({ executablePath: binary, args: ["--no-sandbox"] });
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
+  page.setDefaultTimeout(60_000);
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {

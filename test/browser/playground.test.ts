@@ -126,7 +126,7 @@ browserTest(
     await page.getByText("No sessions yet.").waitFor();
     expect(errors).toEqual([]);
   },
-  60_000,
+  180_000,
 );
 
 browserTest(
@@ -154,7 +154,7 @@ browserTest(
     await parked.getByText("transferred for Ada").waitFor();
     expect(errors).toEqual([]);
   },
-  60_000,
+  180_000,
 );
 
 browserTest(
@@ -226,7 +226,7 @@ browserTest(
     await page.getByRole("log", { name: "Server log" }).getByText("offline model").first().waitFor();
     expect(errors).toEqual([]);
   },
-  60_000,
+  180_000,
 );
 
 browserTest(
@@ -245,5 +245,5 @@ browserTest(
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("log", { name: "Conversation" }).locator(".reply").waitFor();
   },
-  60_000,
+  180_000,
 );
