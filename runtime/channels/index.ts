@@ -11,6 +11,7 @@ import { checkInput, parseBody } from "./input.js";
 import { createIntake } from "./intake.js";
 import { createPackHost } from "./pack-host.js";
 import type { PackHost } from "./packs.js";
+import { headerOf } from "./sender.js";
 import { createServed, type ServedChannel } from "./served.js";
 import { createStates } from "./state.js";
 import { createTurnstile } from "./turnstile.js";
@@ -80,7 +81,12 @@ export function createChannels(sources: ChannelSources): Channels {
     request: ChannelRequest,
   ): Promise<{ readonly body: unknown; readonly query: unknown } | ChannelRefusal> {
     const { bodySchema, querySchema } = route;
-    const parsed = parseBody(await request.body(), textOf(request.headers["content-type"]), bodySchema !== undefined);
+    const packing = headerOf(request, "content-encoding") ?? "identity";
+    const isPacked = packing !== "identity" && packing !== "";
+    if (isPacked && bodySchema !== undefined) return refuse("invalid_request", `the body is packed (${packing})`);
+    // Of a packed body the handler has the bytes.
+    const type = isPacked ? "application/octet-stream" : headerOf(request, "content-type");
+    const parsed = parseBody(await request.body(), type, bodySchema !== undefined);
     if ("is" in parsed) return parsed;
     const body = bodySchema === undefined ? parsed : await checkInput("body", bodySchema, parsed.value);
     if ("is" in body) return body;
@@ -97,8 +103,12 @@ export function createChannels(sources: ChannelSources): Channels {
   ): Promise<Response> {
     const handler = route.handler as (request: Request, args: ChannelHandlerArgs) => Response | Promise<Response>;
     const response: unknown = await handler.call(route, await toRequest(request), args);
-    if (isResponse(response)) return response;
-    throw new TypeError(`the handler of ${route.method} ${route.path} in channel "${channel.id}" returned no Response`);
+    const what = `the handler of ${route.method} ${route.path} in channel "${channel.id}" returned`;
+    if (!isResponse(response)) throw new TypeError(`${what} no Response`);
+    const { status, body } = response;
+    if (!(status >= 200 && status <= 599)) throw new TypeError(`${what} a Response with the status ${status}`);
+    if (body?.locked) throw new TypeError(`${what} a Response whose body is read already`);
+    return response;
   }
 
   return {
@@ -200,8 +210,4 @@ function isResponse(value: unknown): value is Response {
 
 function refuse(code: ChannelRefusal["code"], message: string): ChannelRefusal {
   return { is: "refused", code, message };
-}
-
-function textOf(header: string | readonly string[] | undefined): string | undefined {
-  return typeof header === "string" ? header : header?.[0];
 }

@@ -10,7 +10,7 @@ export function parseBody(bytes: Buffer, contentType: string | undefined, isJson
   if (bytes.length === 0) return { value: undefined };
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (/^application\/(?:[\w.+-]+\+)?json$/.test(type) || (isJson && (type === "" || type === "text/plain"))) {
-    return parseJson(bytes.toString("utf8"));
+    return parseJson(bytes.toString("utf8").replace(/^\uFEFF/, ""));
   }
   if (type === "application/x-www-form-urlencoded") return { value: fieldsOf(new URLSearchParams(bytes.toString())) };
   if (type.startsWith("text/")) return { value: bytes.toString("utf8") };

@@ -5,6 +5,7 @@ import { RuntimeError } from "../errors.js";
 import { readQuery } from "./body.js";
 import { agentOf, type HttpHost, toAuthRequest } from "./context.js";
 import { forwardedBase } from "./forwarded.js";
+import { isHead } from "./head.js";
 import { refuseWhileDraining } from "./session.js";
 
 /**
@@ -93,13 +94,30 @@ async function readBytes(request: FastifyRequest, limit: number): Promise<Buffer
   return Buffer.concat(chunks, size);
 }
 
+const ownHeaders: ReadonlySet<string> = new Set(["set-cookie"]);
+const fetchedHeaders: ReadonlySet<string> = new Set([
+  "set-cookie",
+  "content-encoding",
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+]);
+
 /** A handler's answer, streamed as it comes. */
 function sendResponse(host: HttpHost, response: Response, reply: FastifyReply): FastifyReply {
   reply.code(response.status);
-  for (const [name, value] of response.headers) if (name !== "set-cookie") reply.header(name, value);
+  // What was fetched elsewhere is unpacked already, and framed anew.
+  const stale = response.url === "" ? ownHeaders : fetchedHeaders;
+  for (const [name, value] of response.headers) if (!stale.has(name)) reply.header(name, value);
   const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) reply.header("set-cookie", cookies);
   if (response.body === null) return reply.send();
+  if (isHead(reply.request.raw)) {
+    // Nobody reads it, and it may never end.
+    response.body.cancel().catch(() => undefined); // a source that can't be told to stop
+    return reply.send();
+  }
   const stream = Readable.fromWeb(response.body as ReadableStream);
   stream.on("error", (error) => {
     if (!reply.raw.destroyed) host.log.error("a channel's answer broke off", error);

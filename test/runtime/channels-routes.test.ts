@@ -1,7 +1,9 @@
 /** Custom channels over HTTP: routing, checks, bodies, answers. */
 import { createHmac } from "node:crypto";
-import { connect } from "node:net";
-import { expect, test } from "vitest";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { expect, onTestFinished, test } from "vitest";
 import * as z3 from "zod/v3";
 import * as z from "zod/v4";
 import { DELETE, GET, PATCH, POST, PUT, type Route } from "../../runtime/authoring/channels.js";
@@ -128,6 +130,7 @@ test("bodies: JSON of any type, forms, text; broken JSON and keys that reach int
   for (const broken of ["{", '{"__proto__":{}}', '{"constructor":{"prototype":{}}}']) {
     expect(await post("application/json", broken)).toMatchObject({ status: 400, body: { error: "invalid_request" } });
   }
+  expect((await post("application/json", '\uFEFF{"a":1}')).body).toEqual({ body: { a: 1 } });
 });
 
 test("the raw request has the bytes as they came, and its headers", async () => {
@@ -213,7 +216,47 @@ test("the handler's answer goes out as it is: status, headers, cookies, and a bo
   expect((await reader?.read())?.done).toBe(true);
 });
 
-test("a handler that throws, or returns no Response, is 500 without a word of it; the log has the stack", async () => {
+test("what was fetched elsewhere goes out unpacked and whole; HEAD does not wait for a body that never ends", async () => {
+  const packed = gzipSync("upstream ".repeat(50));
+  const upstream = createServer((_request, response) => {
+    response.writeHead(200, { "content-encoding": "gzip", "content-length": packed.length, "x-up": "1" }).end(packed);
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void upstream.close());
+  const { port } = upstream.address() as AddressInfo;
+  let isCancelled = false;
+  const endless = () => {
+    const cancel = () => {
+      isCancelled = true;
+    };
+    return new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(1)), cancel }));
+  };
+  const { at } = await serve({
+    ...open,
+    routes: [
+      GET("/proxied", { handler: () => fetch(`http://127.0.0.1:${port}/`) }),
+      GET("/packed", { handler: () => new Response(packed, { headers: { "content-encoding": "gzip" } }) }),
+      GET("/endless", { handler: endless }),
+      POST("/raw", {
+        async handler(request, { body }) {
+          const text = gunzipSync(await request.arrayBuffer()).toString();
+          return Response.json({ text, body: body ?? "none" });
+        },
+      }),
+    ],
+  });
+  const proxied = await fetch(`${at}/proxied`);
+  expect(proxied.headers.get("x-up")).toBe("1");
+  expect(await proxied.text()).toBe("upstream ".repeat(50));
+  expect(await (await fetch(`${at}/packed`)).text()).toBe("upstream ".repeat(50));
+  expect((await fetch(`${at}/endless`, { method: "HEAD" })).status).toBe(200);
+  expect(isCancelled).toBe(true);
+  const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+  const raw = await fetch(`${at}/raw`, { method: "POST", headers, body: gzipSync('{"a":1}') });
+  expect(await raw.json()).toEqual({ text: '{"a":1}', body: "none" });
+});
+
+test("a handler that throws, or returns no Response that can be sent, is 500 without a word of it; the log has the stack", async () => {
   const { at, lines } = await serve({
     ...open,
     routes: [
@@ -223,9 +266,17 @@ test("a handler that throws, or returns no Response, is 500 without a word of it
         },
       }),
       GET("/nothing", { handler: () => undefined as unknown as Response }),
+      GET("/error", { handler: () => Response.error() }),
+      GET("/read", {
+        async handler() {
+          const response = new Response("once");
+          await response.text();
+          return response;
+        },
+      }),
     ],
   });
-  for (const path of ["/throws", "/nothing"]) {
+  for (const path of ["/throws", "/nothing", "/error", "/read"]) {
     const answer = await call(`${at}${path}`);
     expect(answer.status).toBe(500);
     expect(answer.body).toEqual({ ok: false, error: "internal", message: "the server failed; its log says why" });
@@ -234,6 +285,8 @@ test("a handler that throws, or returns no Response, is 500 without a word of it
   expect(logged).toContain('channel "drive": GET /throws');
   expect(logged).toContain("secret detail");
   expect(logged).toContain("returned no Response");
+  expect(logged).toContain("returned a Response with the status 0");
+  expect(logged).toContain("returned a Response whose body is read already");
 });
 
 test("the client that goes away aborts the handler's signal", async () => {
