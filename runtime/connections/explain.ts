@@ -17,7 +17,10 @@ export function explain(error: unknown, clean: (text: string) => string): Connec
   if (error instanceof ConnectionError) return error;
   const told = inOneLine(clean(messageOf(error))).slice(0, longest);
   if (error instanceof UnauthorizedError || error instanceof InsufficientScopeError) return unauthorized(told);
-  if (error instanceof ProtocolError) return new ConnectionError("connection_refused", told);
+  if (error instanceof ProtocolError) {
+    // The client's own check of an answer: by then the call has run.
+    return new ConnectionError("connection_refused", told, { isUnknown: /structured content/i.test(told) });
+  }
   if (error instanceof SdkHttpError) return explainStatus(error.status, told);
   const lost = error instanceof SdkError ? lostLine(error.cause) : lostLine(error);
   if (lost !== undefined) return lost;
@@ -82,6 +85,7 @@ function unauthorized(told: string): ConnectionError {
 
 function reasonOf(error: unknown): string | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
+    if (each instanceof SdkError) continue;
     if ("code" in each && typeof each.code === "string" && /^[A-Z_]+$/.test(each.code)) return each.code;
     if (each instanceof AggregateError) return reasonOf(each.errors[0]);
   }

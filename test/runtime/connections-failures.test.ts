@@ -106,6 +106,7 @@ describe("one failing server", () => {
       expect(message).not.toMatch(/\n\s+at |TypeError/);
       expect(message.length).toBeGreaterThan(10);
     }
+    expect(told[0]?.message).toContain("text/html");
   });
 
   it("that hangs holds up a listing for five seconds, and only once", async () => {
@@ -215,6 +216,8 @@ it("an output schema that is none refuses no answer; an answer that breaks a goo
   expect(odd.body).toMatchObject({ isError: false, result: { structuredContent: { a: "b" } } });
   const even = await call(`${host.base}/v1/tools/office__even`, { body: {} });
   expect(even.body).toMatchObject({ isError: true });
+  // The call has run all the same: whoever reads this must not take it for one that did nothing.
+  expect((even.body.result as { message: string }).message).toMatch(/output schema.*whether the call took effect is/);
 });
 
 it("one tool that the protocol does not allow costs only itself", async () => {
