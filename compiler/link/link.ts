@@ -176,7 +176,7 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
       if (keeps && mode === "flat") result = await keep(modules, result);
       const warnings = result.warnings.flatMap((message) => linkWarning(message, nameFile) ?? []);
       const diagnostics: Diagnostic[] = [
-        ...result.errors.map((message) => linkError(message, nameFile)),
+        ...result.errors.map((message) => linkError(message, nameFile, root)),
         ...warnings,
         ...adjustments.diagnostics,
         ...("metafile" in result && result.metafile !== undefined

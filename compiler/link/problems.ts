@@ -1,15 +1,18 @@
 /** Turns what esbuild says into diagnostics at the project's own lines. */
+import { existsSync } from "node:fs";
+import path from "node:path";
 import type { Message } from "esbuild";
 import { packageAliases } from "../aliases.js";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
-import { distFile } from "./package-folder.js";
+import { plainFile } from "./input-names.js";
+import { distFile, readPackage } from "./package-folder.js";
 import type { ImportProblem } from "./resolution.js";
 
 /** Where a file stands, as diagnostics name it. */
 export type NameFile = (file: string) => string;
 
 /** An error that stopped the linker. */
-export function linkError(message: Message, nameFile: NameFile): Diagnostic {
+export function linkError(message: Message, nameFile: NameFile, root: string): Diagnostic {
   const at = spanOf(message, nameFile);
   const place = at === undefined ? {} : { at };
   const problem = message.detail as ImportProblem | undefined;
@@ -28,7 +31,7 @@ export function linkError(message: Message, nameFile: NameFile): Diagnostic {
     });
   }
   const unresolved = /^Could not resolve "([^"]+)"/.exec(message.text)?.[1];
-  if (unresolved !== undefined) return unresolvedImport(asWritten(unresolved), message, place);
+  if (unresolved !== undefined) return unresolvedImport(asWritten(unresolved), message, place, root);
   const ending = /^No loader is configured for "([^"]*)" files/.exec(message.text)?.[1];
   if (ending !== undefined) {
     return diagnostic("unsupportedFile", {
@@ -69,7 +72,12 @@ export function linkWarning(message: Message, nameFile: NameFile): Diagnostic | 
   return diagnostic("linkWarning", { message: message.text, at, notes: notesOf(message) });
 }
 
-function unresolvedImport(specifier: string, message: Message, place: { readonly at?: Span }): Diagnostic {
+function unresolvedImport(
+  specifier: string,
+  message: Message,
+  place: { readonly at?: Span },
+  root: string,
+): Diagnostic {
   if (specifier.startsWith(".") || specifier.startsWith("/")) {
     return diagnostic("missingImport", {
       message: `there is no module "${specifier}"`,
@@ -95,11 +103,42 @@ function unresolvedImport(specifier: string, message: Message, place: { readonly
       ...place,
     });
   }
+  const importer = path.resolve(root, plainFile(message.location?.file ?? ""));
+  const folder = folderOfPackage(name, path.dirname(importer));
+  if (folder !== undefined) {
+    return diagnostic("packageEntry", {
+      message: whyNoEntry(specifier, name, folder, reason),
+      help: "install it again; where it is built from source, build it",
+      ...place,
+    });
+  }
   return diagnostic("missingPackage", {
     message: `the package "${name}" is not installed`,
     help: `npm install ${name} adds it; where package.json lists it already, run npm install`,
     ...place,
   });
+}
+
+/** Where a package stands that a module in this folder imports, whatever state it is in. */
+function folderOfPackage(name: string, from: string): string | undefined {
+  const folder = path.join(from, "node_modules", name);
+  if (existsSync(folder)) return folder;
+  return from === path.dirname(from) ? undefined : folderOfPackage(name, path.dirname(from));
+}
+
+/** Of a package that is there: a file that was left out of it, a build that was not run, an installation cut short. */
+function whyNoEntry(specifier: string, name: string, folder: string, reason = ""): string {
+  const found = readPackage(folder);
+  if (found === undefined) {
+    const state = existsSync(path.join(folder, "package.json")) ? "one that can't be read" : "none";
+    return `the package "${name}" can't be loaded: it should have a package.json with a name, and has ${state}`;
+  }
+  const title = "version" in found.manifest ? `${name}@${found.version}` : name;
+  const missing = /^The module "([^"]+)" was not found/.exec(reason)?.[1];
+  const wanted = specifier === name ? "entry" : `module ".${specifier.slice(name.length)}"`;
+  return missing === undefined
+    ? `${title} can't be loaded: it has no ${wanted}`
+    : `${title} can't be loaded: its package.json names ${missing}, and there is no such file`;
 }
 
 /** What esbuild adds, but for what it tells of our own plugin. */

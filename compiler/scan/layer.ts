@@ -1,8 +1,9 @@
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostic.js";
 import { type Contributor, labelOf, type Slot, slots } from "../slots.js";
-import { joinPath, type ProjectSource } from "../source.js";
+import { joinPath, type ProjectSource, parentOf } from "../source.js";
 import { type Found, gather, nothing } from "./found.js";
 import { checkName } from "./names.js";
+import { checkLink } from "./place.js";
 import { collect } from "./shapes.js";
 import type { Layer, PackageRef } from "./tree.js";
 import { checkUnclaimed } from "./unclaimed.js";
@@ -30,9 +31,26 @@ export function scanLayer(source: ProjectSource, root: LayerRoot): Found {
   });
   return gather([
     ...found,
+    { diagnostics: checkLinks(source, root, rows) },
     { diagnostics: checkUnclaimed(source, root, rows) },
     { diagnostics: checkSandbox(source, root) },
   ]);
+}
+
+/** A slot whose folder is a link to nowhere or to somewhere else: nothing of it is read, and it would not be missed. */
+function checkLinks(source: ProjectSource, root: LayerRoot, rows: readonly Slot[]): readonly Diagnostic[] {
+  const folders = rows
+    .filter(
+      ({ shape, contributors }) => !["file", "private"].includes(shape) && contributors.includes(root.contributor),
+    )
+    .flatMap(({ path }) => path.split("/").map((_, index, parts) => parts.slice(0, index + 1).join("/")));
+  const parents = [...new Set(folders.map(parentOf))];
+  return parents.flatMap((parent) =>
+    source.list(joinPath(root.dir, parent)).flatMap((child) => {
+      const folder = joinPath(parent, child.name);
+      return (folders.includes(folder) ? checkLink(child, joinPath(root.dir, folder)) : undefined) ?? [];
+    }),
+  );
 }
 
 /** An extension brings seed files, but no sandbox of its own. Source: `extensions.md`, Extension contents. */

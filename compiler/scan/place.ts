@@ -16,17 +16,23 @@ export interface Place {
 
 /** An entry, unless the name in the folder is a link to nowhere or to somewhere else. */
 export function accept(place: Place, child: SourceEntry, name: string, file: string): Found {
-  if (child.type === "outside") {
+  const problem = checkLink(child, file);
+  return problem === undefined ? { ...nothing, entries: [entryOf(place, name, file)] } : report(problem);
+}
+
+/** What is wrong with a link to nowhere or to somewhere else. */
+export function checkLink({ type }: SourceEntry, file: string): Diagnostic | undefined {
+  if (type === "outside") {
     const message = `${file} leads out of the project`;
     const help = "copy what it points to into the project";
-    return report(diagnostic("linkLeavesProject", { message, at: startOf(file), help }));
+    return diagnostic("linkLeavesProject", { message, at: startOf(file), help });
   }
-  if (child.type === "broken") {
+  if (type === "broken") {
     const message = `${file} can't be read: it is a broken link, or no regular file`;
     const help = "restore what it should point to, or delete it";
-    return report(diagnostic("unreadable", { message, at: startOf(file), help }));
+    return diagnostic("unreadable", { message, at: startOf(file), help });
   }
-  return { ...nothing, entries: [entryOf(place, name, file)] };
+  return undefined;
 }
 
 /** A file whose ending the slot does not take. */
