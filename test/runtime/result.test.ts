@@ -114,13 +114,19 @@ describe("commit", () => {
   });
 });
 
+/** A turn whose commit is under way, and never ends by itself. */
+async function startCommit() {
+  const { sessionId } = await startSession(base, { message: "slowly" });
+  const ledger = join(emitted.stateRoot, "sessions", sessionId, "commit.json");
+  await expect.poll(() => existsSync(ledger)).toBe(true);
+  const { turnId } = JSON.parse(readFileSync(ledger, "utf8")) as { turnId: string };
+  await expect.poll(() => commits(turnId)).toBe(1);
+  return { sessionId, turnId };
+}
+
 describe("across kill -9", () => {
   test("a commit that was under way is never run again; one that had ended counts", async () => {
-    const { sessionId } = await startSession(base, { message: "slowly" });
-    const ledger = join(emitted.stateRoot, "sessions", sessionId, "commit.json");
-    await expect.poll(() => existsSync(ledger)).toBe(true);
-    const { turnId } = JSON.parse(readFileSync(ledger, "utf8"));
-    await expect.poll(() => commits(turnId)).toBe(1);
+    const { sessionId, turnId } = await startCommit();
     await emitted.kill();
     base = await emitted.start(env);
     const events = await followUntil(base, sessionId, isWaiting);
@@ -150,10 +156,7 @@ describe("across kill -9", () => {
   });
 
   test("a stop during a commit cancels the turn", async () => {
-    const { sessionId } = await startSession(base, { message: "slowly" });
-    await expect
-      .poll(async () => (await readEvents(base, sessionId)).some(({ type }) => type === "step.completed"))
-      .toBe(true);
+    const { sessionId } = await startCommit();
     const stopped = await call(`${base}/v1/session/${sessionId}/stop`, { body: {} });
     expect(stopped.body).toMatchObject({ stopped: true });
     const events = await followUntil(base, sessionId, isWaiting);
