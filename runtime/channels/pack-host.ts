@@ -25,6 +25,7 @@ export function createPackHost(parts: PackHostParts): PackHost {
     kv: sources.packState(channel.id),
     log: sources.log,
     signal,
+    closing: sources.signal,
     accept,
     send: (auth, message, options) => conversations.send(channel, auth, message, options),
     findSession: (key) => sessions.findByKey(channel.id, key),

@@ -56,6 +56,8 @@ export interface PackHost {
   readonly log: Log;
   /** Aborts when newer code takes over or the server shuts down. */
   readonly signal: AbortSignal;
+  /** Aborts when the server shuts down. */
+  readonly closing: AbortSignal;
   /**
    * Takes a delivery: on disk when it resolves, so that the sender may be told. It is then handed to the pack's
    * `deliver`, in the background; those of one lane one after another. False when its id was taken before.

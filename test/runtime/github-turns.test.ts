@@ -111,6 +111,35 @@ test("by default the reply is posted and nothing else; a review comment is answe
   ]);
 });
 
+test("a reply within a review thread is answered in that thread; where the comment is gone, beside it", async () => {
+  const { at, github } = await startGitHubHost({ onReviewComment: begin });
+  await deliver(at, "pull_request_review_comment", payloads.reviewComment("and why?", { id: 11, in_reply_to_id: 9 }));
+  await github.until(({ comments }) => comments.length === 1);
+  github.once(/replies$/, { status: 404, body: { message: "Not Found" } });
+  await deliver(at, "pull_request_review_comment", payloads.reviewComment("never mind", { id: 12 }));
+  await github.until(({ comments }) => comments.length === 2);
+  expect(github.said()).toEqual([
+    "POST /repos/acme/checkout/pulls/42/comments/9/replies",
+    "POST /repos/acme/checkout/pulls/42/comments/12/replies",
+    "POST /repos/acme/checkout/issues/42/comments",
+  ]);
+});
+
+test("a reply that has to wait an hour is not lost to a restart, and progress does not wait for so long", async () => {
+  const limit = { status: 403, headers: { "retry-after": "3600" }, body: { message: "secondary rate limit" } };
+  const options = { onPullRequest: begin, progress: { reactions: true } };
+  const first = await startGitHubHost(options, {}, { shutdownTimeoutMs: 100 });
+  const { github, lines, stateRoot } = first;
+  github.once(/reactions$/, limit);
+  github.once(/comments$/, limit);
+  await deliver(first.at, "pull_request", payloads.opened);
+  await vi.waitFor(() => expect(lines.map(({ message }) => message).join("\n")).toContain("asks to wait 3600 s"));
+  await first.close();
+  expect(github.comments).toEqual([]);
+  await startGitHubHost(options, {}, { github, stateRoot });
+  await github.until(({ comments }) => comments.length === 1);
+});
+
 test("deliverReplies: false and no progress: GitHub hears nothing", async () => {
   const { at, github, base } = await startGitHubHost({ onPullRequest: begin, deliverReplies: false });
   await deliver(at, "pull_request", payloads.opened);

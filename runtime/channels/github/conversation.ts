@@ -17,7 +17,7 @@ export interface Target {
   /** The commit that carries the status. */
   readonly sha?: string;
   readonly subject?: Subject;
-  /** Review comment whose thread is answered in. */
+  /** Review comment whose thread is answered in: its first, since GitHub takes no reply to a reply. */
   readonly replyTo?: number;
   /** Installation of the app that heard the event. */
   readonly installation?: number;
@@ -56,7 +56,7 @@ export function conversationOf(event: string, payload: GitHubPayload): Conversat
         ...commit,
         number,
         ...(subject !== undefined && { subject }),
-        ...(isReviewComment && { replyTo: comment.id }),
+        ...(isReviewComment && { replyTo: comment.in_reply_to_id ?? comment.id }),
       },
     };
   }

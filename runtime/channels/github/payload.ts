@@ -33,7 +33,14 @@ const issue = z.object({
   pull_request: part(z.looseObject({})),
 });
 
-const comment = z.object({ id: number, body: text, html_url: text, user: account, commit_id: maybeText });
+const comment = z.object({
+  id: number,
+  body: text,
+  html_url: text,
+  user: account,
+  commit_id: maybeText,
+  in_reply_to_id: z.catch(z.optional(number), undefined),
+});
 
 /** Of `check_run`, `check_suite`, `workflow_run`: the pull requests and the commit that are checked. */
 const check = z.object({

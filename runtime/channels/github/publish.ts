@@ -7,21 +7,26 @@ import { ownMark } from "./events.js";
 
 /** Milliseconds before each further try. */
 const pauses = [250, 1_000, 4_000, 16_000];
-/** Longest wait that GitHub may ask for. */
+/** Longest wait that GitHub may ask for, where the context names no other. */
 const longestPause = 60_000;
+/** What GitHub wants waited where it names no time. */
+const unnamedPause = 60_000;
 /** GitHub's limit is 65,536 characters. */
 const longestComment = 65_000;
 
 export interface PublishContext {
   readonly octokit: Client;
   readonly target: Target;
+  /** Aborts when the server shuts down. */
   readonly signal: AbortSignal;
   readonly log: Log;
+  /** Longest wait that GitHub may ask for, in milliseconds; default a minute. */
+  readonly patience?: number;
 }
 
 /** Does it, again when the network or GitHub fails or asks to wait. `isDone` is asked before each further try. */
 export async function insist<T>(
-  { signal }: PublishContext,
+  { signal, patience, log, target }: PublishContext,
   act: () => Promise<T>,
   isDone: () => Promise<T | undefined> = async () => undefined,
 ): Promise<T> {
@@ -30,27 +35,40 @@ export async function insist<T>(
       const done = tries === 0 ? undefined : await isDone();
       return done ?? (await act());
     } catch (error) {
-      const pause = pauseAfter(error, tries);
-      if (pause === undefined || signal.aborted) throw error;
-      await wait(pause, signal);
+      const pause = pauseAfter(error, tries, patience);
+      if (pause === undefined) throw error;
+      if (pause > longestPause) {
+        const seconds = Math.ceil(pause / 1_000);
+        log(
+          "warn",
+          `GitHub ${target.owner}/${target.repo}: asks to wait ${seconds} s; what is to be said is said then`,
+        );
+      }
+      if (!signal.aborted) await wait(pause, signal);
+      // A server that shuts down meanwhile has not said it: the next one begins again with this event.
+      if (signal.aborted) return new Promise(() => undefined);
     }
   }
 }
 
-function pauseAfter(error: unknown, tries: number): number | undefined {
+function pauseAfter(error: unknown, tries: number, longest = longestPause): number | undefined {
   const usual = pauses[tries];
   if (usual === undefined) return undefined;
-  const { status, response } = error as { status?: unknown; response?: { headers?: Record<string, unknown> } };
+  const { status, response, message } = error as {
+    status?: unknown;
+    message?: unknown;
+    response?: { headers?: Record<string, unknown> };
+  };
   // Octokit says 500 also of a call that never arrived.
   if (typeof status !== "number" || status >= 500) return usual;
   const headers = response?.headers ?? {};
   const after = Number(headers["retry-after"] ?? Number.NaN) * 1000;
-  if (status !== 429 && !(status === 403 && (Number.isFinite(after) || headers["x-ratelimit-remaining"] === "0"))) {
-    return undefined;
-  }
+  const isUsedUp = headers["x-ratelimit-remaining"] === "0";
+  const isLimit = Number.isFinite(after) || isUsedUp || /rate limit/i.test(String(message));
+  if (status !== 429 && !(status === 403 && isLimit)) return undefined;
   const reset = Number(headers["x-ratelimit-reset"] ?? Number.NaN) * 1000 - Date.now();
-  const asked = [after, reset].find(Number.isFinite) ?? usual;
-  return asked > longestPause ? undefined : Math.max(usual, asked);
+  const asked = [after, isUsedUp ? reset : Number.NaN].find(Number.isFinite) ?? unnamedPause;
+  return asked > longest ? undefined : Math.max(usual, asked);
 }
 
 function wait(ms: number, signal: AbortSignal): Promise<void> {
@@ -107,13 +125,17 @@ function closed(text: string): string {
   return fence === undefined ? text : `${text}\n${fence}`;
 }
 
-/** Posts a comment where the target says; gives its id. */
+/** Posts a comment where the target says; gives its id. What answers a comment that is gone stands beside it. */
 export async function postComment(context: PublishContext, body: string): Promise<number | undefined> {
   const { octokit, target } = context;
   const { owner, repo, number, replyTo, sha } = target;
   if (number !== undefined && replyTo !== undefined) {
     const at = { owner, repo, pull_number: number, comment_id: replyTo, body };
-    return Number((await octokit.rest.pulls.createReplyForReviewComment(at)).data.id);
+    try {
+      return Number((await octokit.rest.pulls.createReplyForReviewComment(at)).data.id);
+    } catch (error) {
+      if ((error as { readonly status?: unknown }).status !== 404) throw error;
+    }
   }
   if (number !== undefined) {
     return Number((await octokit.rest.issues.createComment({ owner, repo, issue_number: number, body })).data.id);

@@ -33,6 +33,9 @@ interface TurnRecord {
   readonly isPosting?: boolean;
 }
 
+/** A reply waits for as long as GitHub's hourly allowance may be used up, in milliseconds. */
+const replyPatience = 65 * 60_000;
+
 type TurnEvent = SessionEvent<"turn.started" | "turn.completed" | "turn.failed" | "action.approval_requested">;
 type Ending = "completed" | "failed" | "cancelled";
 
@@ -50,7 +53,7 @@ export interface Turns {
 }
 
 export function createTurns(
-  { id, kv, log, signal }: PackHost,
+  { id, kv, log, closing: signal }: PackHost,
   { botName = id, deliverReplies = true, progress = {} }: GitHubChannelOptions,
   clientOf: (target: Target) => Promise<Client>,
 ): Turns {
@@ -90,7 +93,8 @@ export function createTurns(
     const ending = endingOf(event);
     if (deliverReplies && event.type === "turn.completed") {
       const text = reply ?? textOf(event.data.result);
-      if (text !== undefined) await attempt(context, "the reply", () => post(context, event, record, text));
+      const patient = { ...context, patience: replyPatience };
+      if (text !== undefined) await attempt(patient, "the reply", () => post(patient, event, record, text));
     }
     await show(context, ending);
     if (reactions) await attempt(context, "a reaction", () => conclude(context, ending, record.eyes));

@@ -117,10 +117,10 @@ export const payloads = {
     repository,
     sender: from,
   }),
-  reviewComment: (body: string) => ({
+  reviewComment: (body: string, more: Readonly<Record<string, unknown>> = {}) => ({
     action: "created",
     pull_request: pull,
-    comment: { id: 9, body, html_url: `${pull.html_url}#r9`, user: sender, commit_id: headSha },
+    comment: { id: 9, body, html_url: `${pull.html_url}#r9`, user: sender, commit_id: headSha, ...more },
     repository,
     sender,
   }),
