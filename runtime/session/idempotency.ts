@@ -4,7 +4,8 @@ import type { Claim, Log, RecordMark, SessionIndex } from "./ports.js";
 /** How long a key answers, in milliseconds: 24 hours. Decision 25. */
 const keptMs = 24 * 60 * 60 * 1000;
 
-type Answer = Pick<Claim, "sessionId" | "messages" | "record">;
+/** What a request was answered with. */
+export type Answer = Pick<Claim, "sessionId" | "messages" | "record">;
 
 /** Gives a retried request the first answer, also while the first is still on its way and after a restart. */
 export interface Idempotency {

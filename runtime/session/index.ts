@@ -6,7 +6,7 @@ import { isInstant } from "./as-of.js";
 import { createDirectCalls } from "./direct-call.js";
 import type { SessionEventData } from "./event.js";
 import { copyEvents, readPrefix } from "./fork.js";
-import { claimRecord, createIdempotency, isMarked } from "./idempotency.js";
+import { type Answer, claimRecord, createIdempotency, isMarked } from "./idempotency.js";
 import { createSessionKeys, type SessionKeys } from "./keys.js";
 import type { Listener } from "./observers.js";
 import type { Rejection, SessionDeps, SessionRecord, SessionRow } from "./ports.js";
@@ -174,11 +174,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
     }
   }
 
-  async function fork(
-    caller: Caller,
-    request: ForkSession,
-    claim: (answer: { readonly sessionId: string; readonly messages: number }) => void,
-  ): Promise<SessionRunner> {
+  async function fork(caller: Caller, request: ForkSession, claim: (answer: Answer) => void): Promise<SessionRunner> {
     const { sessionId, atIndex, message } = request;
     const source = await requireRunner(caller, sessionId);
     const { events, isPast } = await readPrefix(store.read(sessionId, 0), atIndex);
@@ -198,12 +194,17 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
       ...(dryRun === undefined ? {} : { dryRun }),
       ...(asOf === undefined ? {} : { asOf }),
     });
+    const hand = await workspace.copy(source.record, record);
     try {
-      claim({ sessionId: record.id, messages: messages + (message === undefined ? 0 : 1) });
       const runner = new SessionRunner(record, store.create(record), context);
+      hand();
       const started = { ...startedBy(record), forkedFrom: { sessionId, atIndex } };
+      const copied = copyEvents(events, record, started);
       registry.add(runner);
-      await runner.beginFork(copyEvents(events, record, started), message, () => workspace.copy(source.record, record));
+      // Known by its message, or by all of what was said: a process that dies before these are recorded has forked nothing.
+      if (message === undefined) claim({ sessionId: record.id, messages });
+      const beforeRecord = claimRecord(claim, record.id, deps.log);
+      await runner.beginFork(copied, message === undefined ? undefined : { text: message, beforeRecord });
       return runner;
     } catch (error) {
       index.forget(record.id);

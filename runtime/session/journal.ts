@@ -84,11 +84,9 @@ export class SessionJournal {
    */
   adopt(events: readonly SessionEvent[]): Promise<void> {
     this.replay(events);
-    this.#context.deps.store.index.put(this.row);
-    const visible = this.#log.append(events);
-    this.#visible = visible;
-    visible.catch((error: unknown) => this.fail(error));
-    return visible;
+    this.#putOpenUntil(() => this.#log.append(events));
+    this.#visible.catch((error: unknown) => this.fail(error));
+    return this.#visible;
   }
 
   /** Puts the index right where it doesn't say what the log says. */
@@ -104,11 +102,16 @@ export class SessionJournal {
     const { store } = this.#context.deps;
     store.rewrite(record);
     this.#record = record;
-    const row = toRow(record, this.#state);
-    this.#row = row;
-    // What was submitted is not visible yet: until it is, the index must not call the session idle.
-    store.index.put({ ...row, open: true });
-    void this.#visible.then(
+    this.#row = toRow(record, this.#state);
+    this.#putOpenUntil(() => this.#visible);
+  }
+
+  /** Until what was submitted is visible, the index must not call the session idle. */
+  #putOpenUntil(submit: () => Promise<void>): void {
+    const { row } = this;
+    this.#context.deps.store.index.put({ ...row, open: true });
+    this.#visible = submit();
+    this.#visible.then(
       () => this.#row === row && this.#saveRow(),
       () => undefined, // told by whoever submitted it
     );

@@ -84,7 +84,10 @@ export interface EventLog {
 
 /** Sessions on disk, or elsewhere. One process owns a store. */
 export interface EventStore {
-  /** Makes a session. Its log takes events at once; they become visible when the session is on disk, or reject and nothing stays. */
+  /**
+   * Makes a session, its folder at once. Its log takes events at once, too; they become visible when the session is on
+   * disk, or reject and nothing stays.
+   */
   create(record: SessionRecord): EventLog;
   /** `undefined` when the session was deleted. */
   open(id: string): Promise<{ readonly record: SessionRecord; readonly log: EventLog } | undefined>;
@@ -253,8 +256,11 @@ export interface Workspace {
   stage(sessionId: string, files: Readonly<Record<string, string>>): Promise<StagedFiles>;
   /** Lays the accepted files of these messages into the workspace; those laid out already are passed over. */
   deliver(record: SessionRecord, messages: readonly number[]): Promise<void>;
-  /** Gives a forked session a copy of the other's folder as it is now, if there is one. */
-  copy(from: SessionRecord, to: SessionRecord): Promise<void>;
+  /**
+   * Copies a session's folder as it is now, if there is one, for a session that is to be forked from it; the call that
+   * comes back gives it the copy, once it is made. Throws `workspace_unavailable`.
+   */
+  copy(from: SessionRecord, to: SessionRecord): Promise<() => void>;
 }
 
 /** A session as hooks are told of it. */

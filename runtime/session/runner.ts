@@ -85,27 +85,18 @@ export class SessionRunner {
 
   /**
    * Begins a new session as a copy: what the copied events leave open is closed, then the message, if there is one,
-   * starts a turn once `beforeTurn` is done. Resolves when all of it is durable.
+   * starts a turn. Resolves when all of it is durable.
    */
   async beginFork(
     events: readonly SessionEvent[],
-    message: string | undefined,
-    beforeTurn: () => Promise<void>,
+    message: { readonly text: string; readonly beforeRecord: BeforeRecord } | undefined,
   ): Promise<void> {
     const journal = this.#journal;
     const copied = journal.adopt(events);
     const ended = journal.decide({ do: "cancel", message: "the conversation was forked here", all: false });
     const closed = journal.append([...closeDirectCalls(journal.state), ...ended]);
-    if (message !== undefined) {
-      const turnId = this.#context.deps.makeId("turn_");
-      await Promise.all([
-        copied,
-        closed,
-        journal.append(journal.decide({ do: "receive", text: message, admission: "preempt", turnId })),
-      ]);
-    }
-    await Promise.all([copied, closed]);
-    await beforeTurn();
+    const received = message === undefined ? closed : this.receive({ admission: "preempt", ...message });
+    await Promise.all([copied, closed, received]);
     this.#loop.drive();
   }
 

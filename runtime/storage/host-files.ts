@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { FileScope, HostFilesApi } from "../authoring/host.js";
-import { isMissing, makeDir, privateFile } from "./files.js";
-import { containedPath, writeFlags } from "./paths.js";
+import { isMissing, makeDir } from "./files.js";
+import { containedPath, openFile } from "./paths.js";
 
 export interface FileScopes {
   /** Folder of the session; absent for work outside any session. */
@@ -23,8 +23,13 @@ export function createHostFiles(scopes: FileScopes): HostFilesApi {
     return makeDir(dir);
   }
 
-  function put(file: string, options: FileScope | undefined, contents: Uint8Array | string, flags: number): void {
-    const fd = fs.openSync(containedPath(root(options), file, true), flags, privateFile);
+  function put(
+    file: string,
+    options: FileScope | undefined,
+    contents: Uint8Array | string,
+    mode: "replace" | "append",
+  ): void {
+    const fd = openFile(containedPath(root(options), file, true), mode);
     try {
       fs.writeFileSync(fd, contents);
       fs.fdatasyncSync(fd);
@@ -35,10 +40,10 @@ export function createHostFiles(scopes: FileScopes): HostFilesApi {
 
   return {
     async write(file, contents, options) {
-      put(file, options, contents, writeFlags.replace);
+      put(file, options, contents, "replace");
     },
     async append(file, contents, options) {
-      put(file, options, contents, writeFlags.append);
+      put(file, options, contents, "append");
     },
     async read(file, options) {
       try {

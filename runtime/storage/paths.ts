@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { isMissing, privateDir } from "./files.js";
+import { isMissing, privateDir, privateFile } from "./files.js";
 
 /** Longest relative path that is taken, in characters. */
 const maxLength = 1_024;
@@ -63,8 +63,28 @@ function isInside(root: string, target: string): boolean {
   return target === real || target.startsWith(real + path.sep);
 }
 
-/** Opens for writing without following a link in the last place. */
-export const writeFlags = {
-  replace: fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_TRUNC | fs.constants.O_NOFOLLOW,
-  append: fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_APPEND | fs.constants.O_NOFOLLOW,
+/** Never through a link in the last place, and never waiting for a pipe's other end: what is there may be anybody's work. */
+const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
+const guarded = O_NOFOLLOW | O_NONBLOCK;
+
+/** Flags for opening a contained path. Whoever opens one looks next whether it is a file, or leaves that to `openFile`. */
+export const openFlags = {
+  read: O_RDONLY | guarded,
+  replace: O_WRONLY | O_CREAT | O_TRUNC | guarded,
+  append: O_WRONLY | O_CREAT | O_APPEND | guarded,
 } as const;
+
+/**
+ * Opens an ordinary file for writing, made private if it is missing. One that has other names, perhaps outside, is
+ * replaced when its contents are, not written through.
+ *
+ * @throws Error with a code of the file system: `ELOOP` for a link, `EINVAL` for a pipe or a device.
+ */
+export function openFile(target: string, mode: "replace" | "append"): number {
+  const facts = fs.lstatSync(target, { throwIfNoEntry: false });
+  if (mode === "replace" && facts?.isFile() === true && facts.nlink > 1) fs.rmSync(target);
+  const fd = fs.openSync(target, openFlags[mode], privateFile);
+  if (fs.fstatSync(fd).isFile()) return fd;
+  fs.closeSync(fd);
+  throw Object.assign(new Error(`${target} is not an ordinary file`), { code: "EINVAL" });
+}

@@ -1,5 +1,5 @@
 import fs from "node:fs/promises";
-import { containedPath } from "./paths.js";
+import { containedPath, openFlags } from "./paths.js";
 
 /**
  * The bytes of a file below a folder, contained by realpath and never through a link.
@@ -8,7 +8,7 @@ import { containedPath } from "./paths.js";
  */
 export async function readContainedFile(root: string, file: string, limit: number): Promise<Uint8Array> {
   const target = containedPath(root, file, false);
-  const handle = await fs.open(target, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW).catch((error: unknown) => {
+  const handle = await fs.open(target, openFlags.read).catch((error: unknown) => {
     const code = error instanceof Error && "code" in error ? String(error.code) : "failed";
     throw new Error(code === "ENOENT" ? `there is no file "${file}"` : `file "${file}" can't be read (${code})`);
   });

@@ -1,8 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { AgentGeneration } from "../manifest/bundle.js";
-import { privateFile } from "../storage/files.js";
-import { containedPath, writeFlags } from "../storage/paths.js";
+import { containedPath, openFile } from "../storage/paths.js";
 
 /** The journal's path, both among the deployment's files and in a workspace. */
 const journalPath = "memory/journal.md";
@@ -32,7 +31,7 @@ export function createMemoryCopies(stateDir: string, generation: () => AgentGene
       if (!keepsMemory()) return;
       const size = fs.statSync(journal, { throwIfNoEntry: false })?.size ?? 0;
       if (size === 0 || laid.get(dir) === size) return;
-      const fd = fs.openSync(containedPath(dir, journalPath, true), writeFlags.replace, privateFile);
+      const fd = openFile(containedPath(dir, journalPath, true), "replace");
       try {
         fs.writeFileSync(fd, newest(journal, size));
       } finally {

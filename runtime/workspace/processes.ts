@@ -63,11 +63,14 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   const child = spawn(file, args, { cwd: root, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
   const stdout = capture(child, "stdout", maxBytes);
   const stderr = capture(child, "stderr", maxBytes);
-  // A process that doesn't read its input closes it: that is its right.
-  child.stdin.on("error", () => undefined);
-  child.stdin.end(input ?? "");
 
   return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    // Not started: the error comes, and there may be no pipes at all.
+    if (child.pid === undefined) return;
+    // A process that doesn't read its input closes it: that is its right.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(input ?? "");
     let ended: ProcessEnd["ended"] = "exit";
     let exitCode: number | undefined;
     let lingering: NodeJS.Timeout | undefined;
@@ -84,10 +87,6 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
       for (const each of [timer, killing, lingering]) clearTimeout(each);
       signal?.removeEventListener("abort", onAbort);
     };
-    child.once("error", (error) => {
-      settle();
-      reject(error);
-    });
     child.once("exit", (code) => {
       exitCode = code ?? undefined;
       clearTimeout(timer);

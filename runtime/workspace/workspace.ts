@@ -6,8 +6,9 @@ import { setImmediate } from "node:timers/promises";
 import { RuntimeError } from "../errors.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import type { SessionRecord, Workspace } from "../session/ports.js";
-import { guardStorage, makeDir, privateFile, replaceFile, syncPath } from "../storage/files.js";
-import { containedPath, problemOfPath, writeFlags } from "../storage/paths.js";
+import { guardStorage, makeDir, replaceFile, syncPath } from "../storage/files.js";
+import { containedPath, openFile, problemOfPath } from "../storage/paths.js";
+import { messageOf } from "../tools/result.js";
 import { readSkills } from "../tools/skills.js";
 import { scriptCatalog, scriptPath } from "./catalog.js";
 import { createMemoryCopies } from "./memory.js";
@@ -83,8 +84,7 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
     try {
       return make();
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      throw new RuntimeError("workspace_unavailable", `the workspace can't be made: ${message}`, {}, error);
+      throw new RuntimeError("workspace_unavailable", `the workspace can't be made: ${messageOf(error)}`, {}, error);
     }
   }
 
@@ -151,11 +151,21 @@ export function createWorkspaces(options: WorkspaceOptions): SessionWorkspaces {
 
     async copy(from, to) {
       const source = readMark(markOf(from));
-      if (source === undefined || !fs.existsSync(source)) return;
-      const dir = makeDir(root(), to.id);
-      // Links stay links: whatever reads through them is held inside the folder at that moment.
-      await fs.promises.cp(source, dir, { recursive: true, verbatimSymlinks: true });
-      replaceFile(markOf(to), `${JSON.stringify({ dir })}\n`);
+      if (source === undefined || !fs.existsSync(source)) return () => undefined;
+      const dir = guard(() => makeDir(root(), to.id));
+      try {
+        // Links stay links: whatever reads through them is held inside the folder at that moment.
+        await fs.promises.cp(source, dir, { recursive: true, verbatimSymlinks: true, filter: isCopied });
+      } catch (error) {
+        await fs.promises.rm(dir, { recursive: true, force: true });
+        throw new RuntimeError(
+          "workspace_unavailable",
+          `the workspace can't be copied: ${messageOf(error)}`,
+          {},
+          error,
+        );
+      }
+      return () => guardStorage(() => replaceFile(markOf(to), `${JSON.stringify({ dir })}\n`));
     },
   };
 }
@@ -167,6 +177,12 @@ function lend(cwd: string, { agent, files }: AgentGeneration): void {
     if (fs.existsSync(path.join(cwd, seed.path))) continue;
     writeInto(cwd, seed.path, Buffer.from(files[seed.sha256] ?? "", "base64"));
   }
+}
+
+/** Pipes and sockets are whoever's has them open; and what has gone meanwhile is not missed. */
+async function isCopied(source: string): Promise<boolean> {
+  const facts = await fs.promises.lstat(source).catch(() => undefined);
+  return facts !== undefined && (facts.isFile() || facts.isDirectory() || facts.isSymbolicLink());
 }
 
 function readMark(mark: string): string | undefined {
@@ -205,7 +221,7 @@ function fill(dir: string, { agent, files }: AgentGeneration): void {
 }
 
 function writeInto(dir: string, file: string, contents: string | Uint8Array): void {
-  const fd = fs.openSync(containedPath(dir, file, true), writeFlags.replace, privateFile);
+  const fd = openFile(containedPath(dir, file, true), "replace");
   try {
     fs.writeFileSync(fd, contents);
   } finally {
@@ -231,7 +247,7 @@ async function writeAll(dir: string, files: Readonly<Record<string, string>>): P
 /** Files written without letting anything else run. */
 const filesAtOnce = 32;
 /** Codes of the file system for a path that what is in the folder has no place for. */
-const unfit = new Set(["EEXIST", "EISDIR", "ELOOP", "ENAMETOOLONG", "ENOTDIR", "EINVAL"]);
+const unfit = new Set(["EEXIST", "EISDIR", "ELOOP", "ENAMETOOLONG", "ENOTDIR", "EINVAL", "ENXIO"]);
 
 function syncFolder(dir: string): void {
   const fd = fs.openSync(dir, "r");

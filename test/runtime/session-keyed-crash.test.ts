@@ -54,3 +54,36 @@ test.each(["followUp", "wake"])(
     expect(lost).toBeGreaterThan(1);
   },
 );
+
+test("a kill at every step of a fork, a message to what is left of it, the retry: the copy has its own message only", {
+  timeout: 120_000,
+}, async () => {
+  for (let step = 1; ; step += 1) {
+    const root = tempDir();
+    const before = await openSessions({ root });
+    const { sessionId } = await run(before, "hello");
+    await before.close();
+    const isAccepted = sendAndKill("fork", root, sessionId, step);
+
+    const after = await openSessions({ root });
+    await after.recover();
+    const heard = async (id: string) => {
+      await after.settled(id);
+      return only(await eventsOf(after, id), "message.received").map(({ data }) => data.text);
+    };
+    const { sessions } = await after.list(alice, { limit: 10 });
+    const halves = sessions.filter(({ id }) => id !== sessionId);
+    for (const { id, continuationToken } of halves) {
+      if ((await heard(id)).includes("first")) continue;
+      await after.followUp(alice, { sessionId: id, continuationToken: continuationToken ?? "", message: "second" });
+    }
+    const { next: atIndex } = await after.position(alice, sessionId);
+    const copy = await after.fork(alice, { sessionId, atIndex, message: "first", idempotencyKey: "k" });
+    expect({ step, heard: await heard(copy.sessionId) }).toEqual({ step, heard: ["hello", "first"] });
+    const listed = (await after.list(alice, { limit: 10 })).sessions;
+    const all = (await Promise.all(listed.map(({ id }) => heard(id)))).flat();
+    expect({ step, firsts: all.filter((text) => text === "first").length }).toEqual({ step, firsts: 1 });
+    await after.close();
+    if (isAccepted) break;
+  }
+});

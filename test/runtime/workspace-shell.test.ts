@@ -34,12 +34,14 @@ test("shell: exit code and streams, no secrets, no input, limits, whole group en
         line("shell", { command: "head -c 200000 /dev/zero | tr '\\0' x" }),
         line("shell", { command: "sleep 60", timeoutSeconds: 1 }),
         line("shell", { command: "(sleep 60; touch late) & echo started" }),
+        line("shell", { command: `: ${"x".repeat(140_000)}` }),
+        line("shell", { command: "echo a\0b" }),
       ].join("\n"),
     },
   });
   const sessionId = String(started.body.sessionId);
   const events = await followUntil(url, sessionId, isWaiting, { headers });
-  const [codes, env, input, big, slow, left] = results(events);
+  const [codes, env, input, big, slow, left, long, nul] = results(events);
   const dir = workspaceOf(sessionId);
   expect(codes).toEqual({ isError: false, output: { exitCode: 3, stdout: `${dir}\n`, stderr: "wrong\n" } });
   expect(JSON.stringify(env)).not.toMatch(/hunter|ACME|BDK_BEARER|XDG/);
@@ -50,6 +52,8 @@ test("shell: exit code and streams, no secrets, no input, limits, whole group en
   );
   expect(slow).toMatchObject({ isError: true, output: { message: expect.stringContaining("within 1 s") } });
   expect(left?.output).toMatchObject({ stdout: "started\n" });
+  expect(messageOf(long)).toContain("write a script file");
+  expect(messageOf(nul)).toContain("NUL");
 });
 
 test("stopping a turn ends the command and all that it started", async () => {

@@ -3,16 +3,18 @@ import { spawn } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { call } from "./support/host.js";
+import { call, followUntil, isWaiting } from "./support/host.js";
 import {
   agentFile,
   buildProject,
   callTools,
   converse,
+  goOn,
   line,
   makeFolder,
   messageOf,
   only,
+  results,
   type Server,
   startServer,
 } from "./support/worker-project.js";
@@ -25,6 +27,11 @@ beforeAll(async () => {
     "bot/agent.ts": agentFile(all),
     "bot/sandbox/workspace/src/one.ts": "export const one = 1;\nexport const two = 2;\n",
     "bot/sandbox/workspace/notes.md": "# Notes\nOne here.\n",
+    "bot/tools/keep.ts": `import { defineTool } from "@cursor/bdk/tools";
+export default defineTool({
+  description: "Keeps a file.",
+  execute: ({ file }, { artifacts }) => artifacts.tag({ key: "k", title: "t", file: String(file) }),
+});\n`,
   });
 });
 
@@ -231,6 +238,30 @@ test("a folder that turns into a link while files are read and written never let
   }
 });
 
+test("pipes hold nobody up, and a file's other names outside keep what they had", async () => {
+  const { url, workspaceOf } = await startServer(out);
+  const outside = join(makeFolder(), "kept.txt");
+  writeFileSync(outside, "kept");
+  const command = `mkfifo pipe; ln ${outside} linked.txt; ln ${outside} same.txt`;
+  let { turn } = await callTools(url, undefined, ["shell", { command }]);
+  for (const file of ["pipe", "linked.txt"]) {
+    turn = await goOn(url, turn, "files", { workspaceFiles: { [file]: "sent" } });
+  }
+  expect(only(turn.events, "turn.failed").map(({ data }) => data.code)).toEqual(["invalid_request"]);
+  const tagged = await callTools(url, turn, ["keep", { file: "pipe" }], ["write", { path: "same.txt", text: "new" }]);
+  expect(tagged.results.map(({ isError }) => isError)).toEqual([true, false]);
+  const dir = workspaceOf(turn.sessionId);
+  expect(["linked.txt", "same.txt"].map((name) => readFileSync(join(dir, name), "utf8"))).toEqual(["sent", "new"]);
+  expect(readFileSync(outside, "utf8")).toBe("kept");
+
+  const body = { atIndex: 0, message: line("ls", {}) };
+  const forked = await call(`${url}/v1/session/${turn.sessionId}/fork`, { body });
+  expect(forked.status).toBe(200);
+  const copy = await followUntil(url, String(forked.body.sessionId), isWaiting);
+  expect(JSON.stringify(results(copy))).toContain("linked.txt");
+  expect(JSON.stringify(results(copy))).not.toContain("pipe");
+});
+
 test("a pattern that never ends, and a hostile glob, cost the call and not the server", async () => {
   const { url } = await startServer(out);
   const { turn } = await callTools(url, undefined, ["write", { path: "a.txt", text: `${"a".repeat(200)}b` }]);
@@ -279,7 +310,7 @@ test("built-in tools are the model's alone, and a session that uses none has no 
   for (const name of ["read", "shell", "task"]) {
     expect((await call(`${url}/v1/tools/${name}`, { body: { input: {} } })).status).toBe(404);
   }
-  expect((await call(`${url}/v1/tools`)).body).toMatchObject({ tools: [] });
+  expect((await call(`${url}/v1/tools`)).body).toMatchObject({ tools: [{ name: "keep" }] });
 });
 
 /** What the offline model says it can call. */

@@ -4,6 +4,8 @@ import { ToolFailure, workspaceTool } from "./tool.js";
 
 const defaultSeconds = 120;
 const maxSeconds = 600;
+/** Longest command line that the system takes, in bytes. */
+const maxCommandBytes = 128 * 1024 - 1;
 /** Most bytes kept of each stream. */
 const maxBytes = 30_000;
 
@@ -18,6 +20,10 @@ export const shell = workspaceTool({
     timeoutSeconds: optional(integer(`When to give up. Default ${defaultSeconds}.`, 1, maxSeconds)),
   },
   async run({ command, timeoutSeconds = defaultSeconds }, { root, signal, sandbox, session }) {
+    if (command.includes("\0")) throw new ToolFailure("A command can't hold a NUL character.");
+    if (Buffer.byteLength(command) > maxCommandBytes) {
+      throw new ToolFailure(`The command is longer than ${maxCommandBytes} bytes: write a script file and run that.`);
+    }
     const { exitCode, ended, stdout, stderr } = await runProcess({
       command: ["/bin/sh", "-c", command],
       root,

@@ -1,5 +1,5 @@
 /**
- * Sends one message under a key, to be killed meanwhile: a person's (`followUp`) or the host's own (`wake`). Says on stdout
+ * Sends one message under a key, to be killed meanwhile: a person's (`followUp`), the host's own (`wake`), or one to a copy (`fork`). Says on stdout
  * how many calls that write it took.
  */
 import { writeSync } from "node:fs";
@@ -25,9 +25,11 @@ const sessions = await openAgentSessions({
 });
 await sessions.recover();
 const { continuationToken } = await sessions.get(caller, sessionId);
+const { next: atIndex } = await sessions.position(caller, sessionId);
 
 Reflect.set(globalThis, "killArmed", true);
 if (how === "wake") await (sessions as AgentSessions & SessionKeys).wake(sessionId, "first", "k");
+else if (how === "fork") await sessions.fork(caller, { sessionId, atIndex, message: "first", idempotencyKey: "k" });
 else {
   const request = { sessionId, continuationToken: continuationToken ?? "", message: "first", idempotencyKey: "k" };
   await sessions.followUp(caller, request);
