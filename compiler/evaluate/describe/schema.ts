@@ -64,11 +64,11 @@ async function readStandard(
     return stable({ schema: said, validates: "standard", problems: [] }, () => say(standard, direction));
   if (isObject(value) && "_zod" in value) {
     const { describeZod4 } = await import("./zod4.js");
-    return describeZod4(value, field, direction);
+    return readable(value, field, () => describeZod4(value, field, direction));
   }
   if (isObject(value) && "_def" in value && standard.vendor === "zod") {
     const { describeZod3 } = await import("./zod3.js");
-    return describeZod3(value, field, direction);
+    return readable(value, field, () => describeZod3(value, field, direction));
   }
   const told = of === "value" ? "nothing is told of what it takes" : "the model is told only that it takes an object";
   return {
@@ -86,11 +86,38 @@ async function readStandard(
   };
 }
 
+/** What zod's converter says, or why it can't read the schema: it throws for what is no schema within one. */
+async function readable(value: object, field: string, read: () => DescribedSchema): Promise<DescribedSchema> {
+  const { strangers } = await import("./strangers.js");
+  const unreadable = (problems: readonly Problem[]): DescribedSchema => ({
+    schema: { type: "object" },
+    validates: "standard",
+    problems,
+  });
+  try {
+    const problems = strangers(value, field);
+    return problems.length > 0 ? unreadable(problems) : read();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return unreadable([
+      {
+        code: "unknownSchema",
+        path: field,
+        message: `${field}: its JSON Schema can't be made: ${reason}`,
+        help: "look for a default that JSON can't carry, or a lazy schema that yields none",
+      },
+    ]);
+  }
+}
+
 /** What the schema's own library says; `undefined` when it can't, which another reader may explain better. */
 function say({ jsonSchema }: Standard, direction: Direction): JsonSchema | undefined {
   try {
     const said = jsonSchema?.[direction]({ target: "draft-2020-12" });
-    return isObject(said) && Object.keys(said).length > 0 ? plain(said) : undefined;
+    if (!isObject(said) || Object.keys(said).length === 0) return undefined;
+    const schema = plain(said);
+    // As zod says z.file(): nobody can send one, which its reader tells.
+    return JSON.stringify(schema).includes('"contentEncoding":"binary"') ? undefined : schema;
   } catch (error) {
     // Libraries throw for whatever JSON Schema has no word for: the reader of that library names the field.
     if (error instanceof Error) return undefined;

@@ -1,6 +1,7 @@
 import { ignoreOverride, zodToJsonSchema } from "zod-to-json-schema";
 import type { Problem } from "../protocol.js";
 import { type DescribedSchema, type Direction, plain, stable, unsayable } from "./schema.js";
+import { isObject } from "./shape.js";
 
 const noJson: Readonly<Record<string, string>> = {
   ZodBigInt: "bigint",
@@ -31,7 +32,7 @@ export function describeZod3(schema: object, field: string, direction: Direction
         return ignoreOverride;
       },
     });
-    return plain(said);
+    return recent(plain(said)) as Record<string, unknown>;
   };
   const said = read();
   const { $schema: _, ...own } = said;
@@ -45,4 +46,29 @@ export function describeZod3(schema: object, field: string, direction: Direction
     });
   }
   return stable({ schema: said, validates: "standard", problems }, read);
+}
+
+/**
+ * The converter writes draft-07, and whoever reads a schema without a dialect takes it for 2020-12: there a tuple's parts
+ * stand in `prefixItems`. It also names a type twice where one is nullable twice, which no draft allows.
+ */
+function recent(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(recent);
+  if (!isObject(value)) return value;
+  const { items, additionalItems, ...rest } = value;
+  const tuple = Array.isArray(items) ? { prefixItems: items, items: additionalItems } : { items, additionalItems };
+  const entries = Object.entries({ ...rest, ...tuple }).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(
+    entries.map(([key, each]) => {
+      if (key === "default" || key === "const" || key === "enum") return [key, each];
+      if (key === "type" && Array.isArray(each)) {
+        const types = [...new Set(each)];
+        return [key, types.length === 1 ? types[0] : types];
+      }
+      if (key === "$ref" && typeof each === "string") {
+        return [key, each.replace(/\/items\/(\d+)/g, "/prefixItems/$1").replaceAll("/additionalItems", "/items")];
+      }
+      return [key, recent(each)];
+    }),
+  );
 }
