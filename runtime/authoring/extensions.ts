@@ -172,12 +172,14 @@ export function cursorPlugin(options: {
 
 /** Kinds of contributions that an overlay can remove. */
 export type DisableableKind =
+  | "instructions"
   | "tool"
   | "skill"
   | "hook"
   | "channel"
   | "schedule"
   | "subagent"
+  | "artifacts"
   | "mcp-connection"
   | "host-connection";
 
@@ -191,6 +193,10 @@ export interface DisableDefinition {
 /** Removes the contribution that the overlay file stands for. */
 export function disable(): DisableDefinition {
   return { __agentServe: "disable" };
+}
+/** Removes the instructions. */
+export function disableInstructions(): DisableDefinition {
+  return { __agentServe: "disable", kind: "instructions" };
 }
 /** Removes a tool. */
 export function disableTool(): DisableDefinition {
@@ -216,10 +222,16 @@ export function disableSchedule(): DisableDefinition {
 export function disableSubagent(): DisableDefinition {
   return { __agentServe: "disable", kind: "subagent" };
 }
+/** Removes all artifact kinds of the extension. */
+export function disableArtifacts(): DisableDefinition {
+  return { __agentServe: "disable", kind: "artifacts" };
+}
 /** Removes an MCP connection. */
 export function disableConnection(): DisableDefinition {
   return { __agentServe: "disable", kind: "mcp-connection" };
 }
+/** The same, under the name of the slot. */
+export const disableMcpConnection = disableConnection;
 /** Removes a host connection. */
 export function disableHostConnection(): DisableDefinition {
   return { __agentServe: "disable", kind: "host-connection" };

@@ -1,6 +1,6 @@
 import { ownSubpath } from "../../aliases.js";
 import { type Diagnostic, diagnostic } from "../../diagnostics/diagnostic.js";
-import { type Kind, type Slot, slotOf, slots } from "../../slots.js";
+import { type Kind, type Slot, labelOf as slotLabel, slotOf, slots } from "../../slots.js";
 import type { ExportFacts } from "../facts.js";
 import type { Rule, Subject } from "../rule.js";
 
@@ -49,28 +49,30 @@ function checkDisable(
   called: string,
 ): readonly Diagnostic[] {
   const { kind, file } = definition.entry;
-  const fitting = disableHelpers[kind];
-  if (called === "disable" || called === fitting) return [];
-  const [meant] = Object.entries(disableHelpers).find(([, helper]) => helper === called) ?? [];
-  const move = meant === undefined ? "" : `, or move it to ${slotOf(meant as Kind).path}/`;
+  const fitting = disableHelpers[kind] ?? [];
+  if (called === "disable" || fitting.includes(called)) return [];
+  const [meant] = Object.entries(disableHelpers).find(([, helpers]) => helpers.includes(called)) ?? [];
+  const move = meant === undefined ? "" : `, or move it to ${slotLabel(slotOf(meant as Kind))}`;
   return [
     diagnostic("wrongDisable", {
       message: `${called} removes something else: ${file} stands for ${labelled(kind)}`,
       at: at(exported.place),
-      help: `call ${fitting ?? "disable"}()${move}`,
+      help: `call ${fitting[0] ?? "disable"}()${move}`,
     }),
   ];
 }
 
-const disableHelpers: Readonly<Partial<Record<Kind, string>>> = {
-  tool: "disableTool",
-  skill: "disableSkill",
-  hook: "disableHook",
-  channel: "disableChannel",
-  schedule: "disableSchedule",
-  subagent: "disableSubagent",
-  "mcp-connection": "disableConnection",
-  "host-connection": "disableHostConnection",
+const disableHelpers: Readonly<Partial<Record<Kind, readonly string[]>>> = {
+  instructions: ["disableInstructions"],
+  tool: ["disableTool"],
+  skill: ["disableSkill"],
+  hook: ["disableHook"],
+  channel: ["disableChannel"],
+  schedule: ["disableSchedule"],
+  subagent: ["disableSubagent"],
+  artifacts: ["disableArtifacts"],
+  "mcp-connection": ["disableConnection", "disableMcpConnection"],
+  "host-connection": ["disableHostConnection"],
 };
 
 function wrong({ definition, slot, at }: Subject, exported: Omit<ExportFacts, "callee">, found: string): Diagnostic {
