@@ -163,7 +163,7 @@ sandboxTest("with the sandbox it runs in it", async () => {
     "bot/agent.ts": `import { defineAgent } from "@cursor/bdk";\nexport default defineAgent({ local: { sandbox: true } });\n`,
   });
   const { url } = await startServer(bundle);
-  const up = `../../../../../../..${secret}`;
+  const up = `${"../".repeat(20)}${secret.slice(1)}`;
   const { events } = await converse(url, [line("count", { path: "text.txt" }), line("count", { path: up })].join("\n"));
   expect(results(events)).toEqual([
     { isError: false, output: expect.objectContaining({ words: 3 }) },
