@@ -22,9 +22,15 @@ export interface SourceOptions {
 interface Place {
   readonly owner: string;
   readonly repo: string;
-  readonly kind: "pull" | "issues";
+  readonly kind: "pull" | "issues" | "either";
   readonly number: number;
-  readonly comment?: number;
+  readonly comment?: Comment;
+}
+
+interface Comment {
+  /** As the address names it. */
+  readonly of: "issuecomment-" | "discussion_r" | "pullrequestreview-";
+  readonly id: number;
 }
 
 /**
@@ -52,22 +58,22 @@ function renamed(webhook: Webhook, event: string | undefined): Webhook {
 function placeOf(source: string): Place | undefined {
   const short = /^([\w.-]+)\/([\w.-]+)#([1-9]\d*)$/.exec(source);
   const long =
-    /^https?:\/\/[^/]+\/([\w.-]+)\/([\w.-]+)\/(pull|issues)\/([1-9]\d*)(?:\/[^#?]*)?(?:\?[^#]*)?(?:#issuecomment-(\d+)|#.*)?$/.exec(
+    /^https?:\/\/[^/]+\/([\w.-]+)\/([\w.-]+)\/(pull|issues)\/([1-9]\d*)(?:\/[^#?]*)?(?:\?[^#]*)?(?:#(issuecomment-|discussion_r|pullrequestreview-)(\d+)|#.*)?$/.exec(
       source,
     );
   if (short !== null) {
     const [, owner = "", repo = "", number] = short;
-    return { owner, repo, kind: "pull", number: Number(number) };
+    return { owner, repo, kind: "either", number: Number(number) };
   }
   if (long === null) return undefined;
-  const [, owner = "", repo = "", kind, number, comment] = long;
+  const [, owner = "", repo = "", kind, number, of, comment] = long;
   const place = {
     owner,
     repo,
     kind: kind === "pull" ? ("pull" as const) : ("issues" as const),
     number: Number(number),
   };
-  return comment === undefined ? place : { ...place, comment: Number(comment) };
+  return of === undefined ? place : { ...place, comment: { of: of as Comment["of"], id: Number(comment) } };
 }
 
 async function readText(source: string): Promise<string> {
@@ -100,6 +106,12 @@ function parsePayload(text: string, source: string): Json {
   });
 }
 
+/** There is no such pull request: the number may be an issue's. */
+function unlessMissing(error: unknown): undefined {
+  if ((error as { readonly status?: unknown }).status === 404) return undefined;
+  throw error;
+}
+
 /** What GitHub would have sent when it was opened, or commented on, as it is now. */
 async function fetchPlace({ owner, repo, kind, number, comment }: Place, source: string, prefix: string | undefined) {
   const { clientFor } = await import("../../runtime/channels/github/client.js");
@@ -112,23 +124,33 @@ async function fetchPlace({ owner, repo, kind, number, comment }: Place, source:
     });
     const at = { owner, repo };
     const repository = (await octokit.rest.repos.get(at)).data as unknown as Json;
-    if (comment !== undefined) {
-      const said = (await octokit.rest.issues.getComment({ ...at, comment_id: comment })).data;
-      const issue = (await octokit.rest.issues.get({ ...at, issue_number: number })).data;
-      return {
-        event: "issue_comment",
-        payload: { action: "created", issue, comment: said, repository, sender: said.user },
-      };
+    const { pulls, issues } = octokit.rest;
+    if (comment?.of === "issuecomment-") {
+      const said = (await issues.getComment({ ...at, comment_id: comment.id })).data;
+      const issue = (await issues.get({ ...at, issue_number: number })).data;
+      const what = { action: "created", issue, comment: said };
+      return { event: "issue_comment", payload: { ...what, repository, sender: said.user } };
     }
-    if (kind === "issues") {
-      const issue = (await octokit.rest.issues.get({ ...at, issue_number: number })).data;
+    const pull = kind === "issues" ? undefined : await pulls.get({ ...at, pull_number: number }).catch(unlessMissing);
+    if (pull === undefined) {
+      const issue = (await issues.get({ ...at, issue_number: number })).data;
       return { event: "issues", payload: { action: "opened", issue, repository, sender: issue.user } };
     }
-    const pull = (await octokit.rest.pulls.get({ ...at, pull_number: number })).data;
-    return {
-      event: "pull_request",
-      payload: { action: "opened", number, pull_request: pull, repository, sender: pull.user },
-    };
+    const pull_request = pull.data;
+    if (comment?.of === "discussion_r") {
+      const said = (await pulls.getReviewComment({ ...at, comment_id: comment.id })).data;
+      const what = { action: "created", pull_request, comment: said };
+      return { event: "pull_request_review_comment", payload: { ...what, repository, sender: said.user } };
+    }
+    if (comment?.of === "pullrequestreview-") {
+      const review = (await pulls.getReview({ ...at, pull_number: number, review_id: comment.id })).data;
+      // Webhooks write it small.
+      const told = { ...review, state: review.state.toLowerCase() };
+      const what = { action: "submitted", pull_request, review: told };
+      return { event: "pull_request_review", payload: { ...what, repository, sender: review.user } };
+    }
+    const what = { action: "opened", number, pull_request };
+    return { event: "pull_request", payload: { ...what, repository, sender: pull_request.user } };
   } catch (error) {
     throw failure("badInput", {
       message: `cannot fetch ${source}: ${error instanceof Error ? error.message : String(error)}`,

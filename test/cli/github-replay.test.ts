@@ -77,6 +77,18 @@ describe("bdk github replay", () => {
     ]);
   });
 
+  test("owner/repo#n may be an issue's; a review comment's address is its own event", async () => {
+    const { github, replay } = await setUp();
+    const user = { login: "mona" };
+    github.once(/pulls\/8$/, { status: 404 });
+    github.once(/issues\/8$/, { status: 200, body: { number: 8, title: "Broken", user } });
+    github.once(/pulls\/comments\/9$/, { status: 200, body: { id: 9, body: "why?", user } });
+    const asked = async (source: string) => JSON.parse((await replay(source, "--dry-run", "--json")).stdout) as unknown;
+    expect(await asked("acme/checkout#8")).toMatchObject({ reply: expect.stringContaining("issues opened") });
+    const ofComment = "https://github.com/acme/checkout/pull/7#discussion_r9";
+    expect(await asked(ofComment)).toMatchObject({ event: "pull_request_review_comment" });
+  });
+
   test("on a running server that wants signatures: signed with the secret, each replay a delivery of its own", async () => {
     const { dir, env, file } = await setUp({ ...payloads.push });
     const secret = { GATEKEEPER_GITHUB_WEBHOOK_SECRET: "s" };
