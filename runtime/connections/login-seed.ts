@@ -1,10 +1,12 @@
 /** Logins that a deployment brings in its environment: `MCP_OAUTH_<NAME>_REFRESH_TOKEN` and its like. */
-import { discoverOAuthServerInfo, resourceUrlFromServerUrl } from "@modelcontextprotocol/client";
+import { checkResourceAllowed, discoverOAuthServerInfo, resourceUrlFromServerUrl } from "@modelcontextprotocol/client";
 import { ConnectionError } from "./error.js";
 import type { Login } from "./logins.js";
 
 /** How long an authorization server may take, in milliseconds. */
 const timeoutMs = 15_000;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A refresh token, and the client that it was given to. */
 export interface LoginSeed {
@@ -20,16 +22,20 @@ export interface LoginSeed {
  *
  * @example readSeed("ci__linear", { MCP_OAUTH_CI__LINEAR_REFRESH_TOKEN: "…", MCP_OAUTH_CI__LINEAR_CLIENT_ID: "…" })
  */
-export function readSeed(
-  name: string,
-  environment: Readonly<Record<string, string | undefined>>,
-): LoginSeed | undefined {
-  const read = (what: string) => environment[`MCP_OAUTH_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_${what}`];
-  const refreshToken = read("REFRESH_TOKEN");
-  const clientId = read("CLIENT_ID");
-  if (!refreshToken || !clientId) return undefined;
-  const [clientSecret, issuer] = [read("CLIENT_SECRET") || undefined, read("ISSUER") || undefined];
-  return { refreshToken, clientId, clientSecret, issuer };
+export function readSeed(name: string, environment: Environment): LoginSeed | undefined {
+  const read = (what: string) => readVariable(name, what, environment);
+  const [refreshToken, clientId] = [read("REFRESH_TOKEN"), read("CLIENT_ID")];
+  if (refreshToken === undefined || clientId === undefined) return undefined;
+  return { refreshToken, clientId, clientSecret: read("CLIENT_SECRET"), issuer: read("ISSUER") };
+}
+
+/** A token that can't be renewed: `MCP_OAUTH_<NAME>_ACCESS_TOKEN`, for servers that give no refresh tokens. */
+export function readAccessToken(name: string, environment: Environment): string | undefined {
+  return readVariable(name, "ACCESS_TOKEN", environment);
+}
+
+function readVariable(name: string, what: string, environment: Environment): string | undefined {
+  return environment[`MCP_OAUTH_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_${what}`] || undefined;
 }
 
 /** A login whose first token is yet to be asked for, of the authorization server that the MCP server names now. */
@@ -44,11 +50,17 @@ export async function toLogin(seed: LoginSeed, url: string): Promise<Login> {
       "the server names another authorization server than the token's",
     );
   }
+  const own = resourceUrlFromServerUrl(url);
+  const resource = resourceMetadata?.resource ?? own.href;
+  // A token for another server, asked for by this one, would be this one's to use.
+  if (!checkResourceAllowed({ requestedResource: own, configuredResource: resource })) {
+    throw new ConnectionError("connection_unauthorized", "the server asks for tokens that are for another server");
+  }
   return {
     formatVersion: 1,
     url,
     authorizationServer: { url: authorizationServerUrl, metadata },
-    resource: resourceMetadata?.resource ?? resourceUrlFromServerUrl(url).href,
+    resource,
     client: { client_id: clientId, issuer, ...(clientSecret !== undefined && { client_secret: clientSecret }) },
     tokens: { access_token: "", token_type: "Bearer", refresh_token: refreshToken, issuer },
     expiresAt: new Date(0).toISOString(),

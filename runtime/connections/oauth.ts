@@ -3,7 +3,7 @@ import { type AuthProvider, OAuthError, refreshAuthorization } from "@modelconte
 import type { Clock, Log } from "../session/ports.js";
 import { type ConnectionAuth, type OAuthConnection, tokenOf } from "./auth.js";
 import { ConnectionError, loginCommand } from "./error.js";
-import { fetchPlainly, readSeed, toLogin } from "./login-seed.js";
+import { type Environment, fetchPlainly, readAccessToken, readSeed, toLogin } from "./login-seed.js";
 import { expiryOf, type Login, type Logins } from "./logins.js";
 
 /** A token is renewed when less of its life is left than this, in milliseconds, or than half of a life that is short. */
@@ -97,7 +97,10 @@ export function createConnectionAuth(
 
   return async (of) => {
     const login = await open(of);
-    if (login === undefined) return undefined;
+    if (login === undefined) {
+      const token = readAccessToken(of.name, environment);
+      return token === undefined ? undefined : { token: async () => token };
+    }
     let given = login.tokens.access_token;
     const provider: AuthProvider = {
       async token() {
@@ -160,8 +163,6 @@ function keepLogins(logins: Logins, log: Log): Pick<Logins, "read" | "write" | "
     },
   };
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 function ended(of: OAuthConnection, reason: string): ConnectionError {
   return new ConnectionError("connection_unauthorized", `${reason}: ${loginCommand(of)}`);

@@ -250,11 +250,17 @@ test("a login does not begin where it would not be safe", async () => {
 test("a deployment may bring a login in its environment; from then on the renewed one counts", async () => {
   const office = await openOffice();
   const { tokens, client } = await logIn(office);
+  vi.stubEnv("MCP_OAUTH_PLAIN_ACCESS_TOKEN", tokens.access_token);
+  vi.stubEnv("MCP_OAUTH_OLD_ACCESS_TOKEN", "of-last-year");
   vi.stubEnv("MCP_OAUTH_OFFICE_REFRESH_TOKEN", tokens.refresh_token ?? "");
   vi.stubEnv("MCP_OAUTH_OFFICE_CLIENT_ID", client.client_id);
-  const bundle = connectedBundle({ mcp: { office: { url: office.mcp.url, oauth: true, advertiseTools: true } } });
+  const connection = { url: office.mcp.url, oauth: true, advertiseTools: true };
+  const bundle = connectedBundle({ mcp: { office: connection, plain: connection, old: connection } });
   const first = await startHost(bundle);
-  const say = async (base: string) => (await call(`${base}/v1/tools/office__say`, { body: { input: {} } })).body;
+  const say = async (base: string, name = "office") =>
+    (await call(`${base}/v1/tools/${name}__say`, { body: { input: {} } })).body;
+  expect(await say(first.base, "plain")).toMatchObject(worked);
+  expect(JSON.stringify(await say(first.base, "old"))).toContain("to log in again, run bdk mcp oauth old");
   expect(await say(first.base)).toMatchObject(worked);
   const renewed = openLogins(first.stateRoot, "tester").read("office")?.tokens;
   expect(renewed?.refresh_token).not.toBe(tokens.refresh_token);
@@ -266,6 +272,17 @@ test("a deployment may bring a login in its environment; from then on the renewe
   const third = await startHost(bundle);
   expect(JSON.stringify(await say(third.base))).toContain("names another authorization server");
   expect(JSON.stringify([first.lines, second.lines])).not.toContain(tokens.refresh_token);
+});
+
+test("a server that asks for tokens of another one gets none, by login or from the environment", async () => {
+  const office = await openOffice({ claimed: "https://bank.example/mcp" });
+  await expect(logIn(office)).rejects.toThrow("bank.example/mcp does not match");
+  vi.stubEnv("MCP_OAUTH_OFFICE_REFRESH_TOKEN", "of-somebody");
+  vi.stubEnv("MCP_OAUTH_OFFICE_CLIENT_ID", "by-hand");
+  const mcp = { office: { url: office.mcp.url, oauth: true, advertiseTools: true } };
+  const { body } = await call(`${(await startHost(connectedBundle({ mcp }))).base}/v1/tools/office__say`, { body: {} });
+  expect(JSON.stringify(body)).toContain("asks for tokens that are for another server");
+  expect(office.authorization.requests).not.toContain("POST /token");
 });
 
 test("a damaged login is told, not used", async () => {

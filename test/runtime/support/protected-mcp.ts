@@ -36,12 +36,14 @@ export interface Served {
   readonly configuration?: Configuration;
   /** What the resource's metadata names as its authorization server. Default: the one that is there. */
   readonly named?: (issuer: string) => string;
+  /** What the metadata says that tokens are for. Default: the server itself. */
+  readonly claimed?: string;
   /** Default: the 401 names the metadata; otherwise it has to be found at its well-known place. */
   readonly isSilent?: boolean;
 }
 
 /** An MCP server behind a login, with one tool, `say`. */
-export async function openOffice({ configuration, named, isSilent = false }: Served = {}): Promise<Office> {
+export async function openOffice({ configuration, named, claimed, isSilent = false }: Served = {}): Promise<Office> {
   const authorization = await startAuthorizationServer(configuration ?? (await peopleLogIn()));
   const inner = await serveNew(echoing([textTool("say")]));
   const keys = createRemoteJWKSet(new URL(`${authorization.issuer}/jwks`));
@@ -54,7 +56,11 @@ export async function openOffice({ configuration, named, isSilent = false }: Ser
       const authorizationServer = named?.(authorization.issuer) ?? authorization.issuer;
       response.writeHead(200, { "content-type": "application/json" });
       response.end(
-        JSON.stringify({ resource, authorization_servers: [authorizationServer], scopes_supported: ["mcp"] }),
+        JSON.stringify({
+          resource: claimed ?? resource,
+          authorization_servers: [authorizationServer],
+          scopes_supported: ["mcp"],
+        }),
       );
       return;
     }
