@@ -18,6 +18,7 @@ import { edgesOf, type KeptForm, keptModules } from "./kept.js";
 import { textEndings } from "./loaders.js";
 import { type LinkedMount, sharedScopes, strayImports } from "./mounts.js";
 import { type InstalledPackage, packageFolder } from "./package-folder.js";
+import { isPardonable } from "./pardon.js";
 import { linkPatch, type PatchBase, type PatchLink } from "./patch.js";
 import { linkError, linkWarning, type NameFile } from "./problems.js";
 import type { ProjectCode } from "./project-code.js";
@@ -82,6 +83,7 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
     definitions: new Set(),
     generated: new Map(),
     zodLocales: false,
+    pardons: false,
   };
   let kept: ReadonlyMap<string, KeptForm> = new Map();
   let adjustments: Adjustments = { beside: [], folders: {}, diagnostics: [] };
@@ -91,6 +93,7 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
   const stampOf = (): string =>
     JSON.stringify([
       state.zodLocales,
+      state.pardons,
       state.scopes,
       [...state.definitions],
       [...state.external.keys()],
@@ -166,7 +169,13 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
       state.generated = new Map(
         modules.flatMap((each) => (each.generated === undefined ? [] : [[inputOf(each), each.generated] as const])),
       );
+      state.pardons = false;
       let result = await pass(mode);
+      const pardoned = result.errors.filter(isPardonable).map((message) => linkError(message, nameFile, root));
+      if (pardoned.length > 0) {
+        state.pardons = true;
+        result = await pass(mode);
+      }
       for (let count = 1; count < passLimit; count += 1) {
         const next = await adjust(state, result, known);
         adjustments = next.value;
@@ -187,12 +196,13 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
       const metafile = "metafile" in result ? result.metafile : undefined;
       const canPatch = plain !== undefined && kept.size > 0 && mode === "flat" && metafile !== undefined;
       const linked = canPatch ? { ...plain, base: { modules, edges: edgesOf(metafile), kept } } : plain;
-      if (linked === undefined || result.errors.length > 0) return { value: undefined, diagnostics };
+      if (linked === undefined || result.errors.length > 0)
+        return { value: undefined, diagnostics: [...pardoned, ...diagnostics] };
       if (mode === "flat") {
         const inputs = "metafile" in result ? (result.metafile?.inputs ?? {}) : {};
         diagnostics.push(...computedImports(linked.code), ...(await awaitedRequires(root, inputs, nameFile)));
       }
-      return { value: hasErrors(diagnostics) ? undefined : linked, diagnostics };
+      return { value: hasErrors(diagnostics) ? undefined : linked, diagnostics: [...pardoned, ...diagnostics] };
     },
     async close() {
       await context?.build.dispose();

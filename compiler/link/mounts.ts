@@ -8,6 +8,7 @@ import type { Metafile, OnResolveArgs, PluginBuild } from "esbuild";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
 import { isMade, mountNamespace as namespace, plainFile } from "./input-names.js";
 import { loaderOf } from "./loaders.js";
+import { pardoned } from "./pardon.js";
 
 /** A mount as the linker knows it. */
 export interface LinkedMount {
@@ -19,6 +20,8 @@ export interface LinkedMount {
   readonly file: string;
   /** The module that defines the extension, relative to the root. */
   readonly module: string;
+  /** Modules that hand it on to the mount; each mount has its own, as they could lead to one instance only. */
+  readonly via: readonly string[];
   /** What imports of the extension start with: its package's name, and what the mount wrote. */
   readonly names: readonly string[];
 }
@@ -73,7 +76,7 @@ export function resolveMounts(
   read: (file: string) => Promise<string>,
 ): void {
   if (scopes.length === 0) return;
-  const toInstance = async (args: OnResolveArgs, resolveDir: string, owner: SharedScope, mount: string) => {
+  const toInstance = async (args: OnResolveArgs, resolveDir: string, owner: SharedScope, mount: LinkedMount) => {
     const { importer, kind, with: attributes } = args;
     const found = await build.resolve(args.path, {
       importer,
@@ -84,9 +87,10 @@ export function resolveMounts(
       pluginData: within,
     });
     if (found.errors.length > 0) return { errors: found.errors };
-    if (found.external || found.namespace !== "file" || !isOwn(owner.dir, found.path)) return found;
+    if (found.external || found.namespace !== "file") return found;
     const file = path.relative(root, found.path).split(path.sep).join("/");
-    return { path: `${file}?mount=${mount}`, namespace, sideEffects: found.sideEffects };
+    if (!isOwn(owner.dir, found.path) && !mount.via.includes(file)) return found;
+    return { path: `${file}?mount=${mount.key}`, namespace, sideEffects: found.sideEffects };
   };
 
   build.onResolve({ filter: new RegExp(`^${namespace}:`) }, ({ path: specifier }) => ({
@@ -98,17 +102,20 @@ export function resolveMounts(
     return { contents: await read(file), loader: loaderOf(file), resolveDir: path.dirname(file), watchFiles: [file] };
   });
   build.onResolve({ filter: /.*/, namespace }, (args) => {
-    const mount = /\?mount=([^?]*)$/.exec(args.importer)?.[1] ?? "";
-    const owner = scopes.find(({ mounts }) => mounts.some(({ key }) => key === mount));
-    return owner === undefined ? undefined : toInstance(args, args.resolveDir, owner, mount);
+    const key = /\?mount=([^?]*)$/.exec(args.importer)?.[1];
+    for (const owner of scopes) {
+      const mount = owner.mounts.find((each) => each.key === key);
+      if (mount !== undefined) return toInstance(args, args.resolveDir, owner, mount);
+    }
+    return undefined;
   });
   // The mount itself and its overlays mean their own instance.
   build.onResolve({ filter: namesFilter(scopes), namespace: "file" }, (args) => {
-    if (args.pluginData === within) return undefined;
+    if (args.pluginData === within || args.pluginData === pardoned) return undefined;
     const importer = path.relative(root, args.importer).split(path.sep).join("/");
     for (const owner of scopes) {
       const mount = owner.mounts.find((each) => belongsTo(each, importer));
-      if (mount !== undefined) return toInstance(args, args.resolveDir, owner, mount.key);
+      if (mount !== undefined) return toInstance(args, args.resolveDir, owner, mount);
     }
     return undefined;
   });
@@ -117,7 +124,9 @@ export function resolveMounts(
 function namesFilter(scopes: readonly SharedScope[]): RegExp {
   const names = scopes.flatMap(({ mounts }) => mounts.flatMap((each) => each.names));
   const bare = names.filter((name) => !name.startsWith(".")).map((name) => `${escaped(name)}(?:/|$)`);
-  const relative = scopes.every(({ dir }) => dir.includes(`${path.sep}node_modules${path.sep}`)) ? [] : ["\\.{1,2}/"];
+  const isPackaged = ({ dir, mounts }: SharedScope) =>
+    dir.includes(`${path.sep}node_modules${path.sep}`) && mounts.every(({ via }) => via.length === 0);
+  const relative = scopes.every(isPackaged) ? [] : ["\\.{1,2}/"];
   return new RegExp(`^(?:${[...new Set([...bare, ...relative])].join("|")})`);
 }
 

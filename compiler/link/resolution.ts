@@ -10,6 +10,7 @@ import { plainFile, rawNamespace } from "./input-names.js";
 import { loaderOf } from "./loaders.js";
 import { resolveMounts, type SharedScope, withRoot } from "./mounts.js";
 import { distFile, type InstalledPackage, packageFolder, packageOf } from "./package-folder.js";
+import { pardoned, resolvePardoned } from "./pardon.js";
 
 /** What a failed import of ours is about; travels through esbuild as `detail` of its message. */
 export interface ImportProblem {
@@ -43,6 +44,8 @@ export interface ResolutionState {
   generated: ReadonlyMap<string, GeneratedModule>;
   /** Whether project code may use zod's translations: a quarter of a megabyte that most never ask for. */
   zodLocales: boolean;
+  /** Whether a package.json of the project can't be read. */
+  pardons: boolean;
 }
 
 const ownNames = packageAliases.map(escaped).join("|");
@@ -69,6 +72,7 @@ export function resolution(state: ResolutionState): Plugin {
       leaveOutLocales(build, state);
       resolveGenerated(build, state);
       resolveMounts(build, state.root, state.scopes, (file) => readRewritten(file, state));
+      if (state.pardons) resolvePardoned(build);
     },
   };
 }
@@ -114,7 +118,7 @@ function resolveZod(build: PluginBuild, state: ResolutionState): void {
     return build.resolve(args.path, { ...passed(args), pluginData: skip, resolveDir: packageFolder });
   };
   build.onResolve({ filter: /^zod(?:\/|$)/ }, (args) => {
-    if (args.pluginData === skip) return undefined;
+    if (args.pluginData === skip || args.pluginData === pardoned) return undefined;
     const question = [args.path, args.kind, args.namespace, args.resolveDir].join("\0");
     const answer = answers.get(question) ?? ask(args);
     answers.set(question, answer);
@@ -166,7 +170,7 @@ function resolveExternals(build: PluginBuild, state: ResolutionState): void {
   if (state.external.size === 0) return;
   const names = [...state.external.keys()].map(escaped).join("|");
   build.onResolve({ filter: new RegExp(`^(?:${names})(?:/|$)`) }, async (args) => {
-    if (args.pluginData === skip) return undefined;
+    if (args.pluginData === skip || args.pluginData === pardoned) return undefined;
     const found = await build.resolve(args.path, { ...passed(args), pluginData: skip });
     if (found.errors.length > 0) return { errors: found.errors };
     const owner = packageOf(found.path);
