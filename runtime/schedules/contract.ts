@@ -14,7 +14,7 @@ export interface ScheduleSources {
   readonly services: (record: SessionRecord | undefined) => HostServices;
   readonly artifacts: (scope: ArtifactScope) => ArtifactsApi;
   readonly receive: Receive;
-  /** By schedule id: `{ last }`, the last tick that is done with. */
+  /** By schedule id: `{ last, cron }`, the last tick that is done with, and the expression that named it. */
   readonly ledger: HostKvApi;
   readonly clock: Clock;
   readonly signal: AbortSignal;

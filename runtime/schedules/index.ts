@@ -51,7 +51,7 @@ export function createSchedules(sources: ScheduleSources): Schedules {
   }
 
   /** Runs a tick, or does with it what `overlap` says while the last run is going. */
-  function admit(entry: ScheduleEntry, tick: number): void {
+  function admit(entry: TimedEntry, tick: number): void {
     const { name } = entry;
     const last = going.get(name);
     if (last !== undefined && (entry.overlap !== "queue" || waiting.has(name))) {
@@ -73,9 +73,9 @@ export function createSchedules(sources: ScheduleSources): Schedules {
   }
 
   /** One tick of the clock, once whatever dies meanwhile. Resolves when the run is over. */
-  async function fire(entry: ScheduleEntry, tick: number): Promise<void> {
+  async function fire(entry: TimedEntry, tick: number): Promise<void> {
     const { name } = entry;
-    const isDone = () => ledger.put(name, { last: new Date(tick).toISOString() });
+    const isDone = () => note(entry, tick);
     if (entry.form === "run") {
       // A run may have done anything when it dies: it is not begun again.
       await isDone();
@@ -87,6 +87,11 @@ export function createSchedules(sources: ScheduleSources): Schedules {
     if (!sessions.exists(id)) await startTask(entry, id);
     await isDone();
     await sessions.settled(id);
+  }
+
+  /** Up to when the ticks of this expression are done with. */
+  function note({ name, cron }: TimedEntry, until: number): Promise<void> {
+    return ledger.put(name, { last: new Date(until).toISOString(), cron });
   }
 
   async function startTask(entry: ScheduleEntry, id?: string): Promise<string> {
@@ -148,14 +153,14 @@ export function createSchedules(sources: ScheduleSources): Schedules {
   /** What the schedule missed while no process ran, once. */
   async function takeUp(entry: TimedEntry, now: number): Promise<void> {
     seen.set(entry.name, now);
-    const noted = (await ledger.get(entry.name)) as { readonly last?: string } | undefined;
+    const noted = (await ledger.get(entry.name)) as { readonly last?: string; readonly cron?: string } | undefined;
     const last = Date.parse(noted?.last ?? "");
-    if (!Number.isNaN(last)) seen.set(entry.name, seenUpTo(last, now));
-    if (Number.isNaN(last)) {
-      // New here: what lies before this start is nothing that was missed.
-      await ledger.put(entry.name, { last: new Date(now).toISOString() });
+    if (Number.isNaN(last) || (noted?.cron ?? entry.cron) !== entry.cron) {
+      // New here, or at other times than before: what lies before this start is nothing that was missed.
+      await note(entry, now);
       return;
     }
+    seen.set(entry.name, seenUpTo(last, now));
     const tick = entry.catchUp === false ? undefined : lastDue(entry.cron, last, now);
     if (tick !== undefined) admit(entry, tick);
   }

@@ -190,6 +190,19 @@ test("what was missed within the last hour is made up for, once; longer ago, or 
   await third.sessions.close();
 });
 
+test("a schedule that was given other times misses nothing of them before its next start", async () => {
+  const first = await open("2026-03-02T09:55:00Z", { moved: { cron: "0 9 * * *" }, same: { cron: "0 10 * * *" } });
+  await first.sessions.close();
+  const moved = { moved: { cron: "2 10 * * *" }, same: { cron: "0 10 * * *" } };
+  const second = await open("2026-03-02T10:03:00Z", moved, { root: first.root });
+  await expect.poll(() => ids(second)).toEqual([tick("same", "2026-03-02T10:00:00Z")]);
+  await runsOver(second, 1);
+  second.clock.moveTo("2026-03-03T10:02:00Z");
+  await runsOver(second, 3);
+  expect(await ids(second)).toContain(tick("moved", "2026-03-03T10:02:00Z"));
+  await second.sessions.close();
+});
+
 test("a tick that an earlier process began is not begun again", async () => {
   const schedules = { daily: { cron: "0 10 * * *" } };
   const first = await open("2026-03-02T09:59:00Z", schedules);

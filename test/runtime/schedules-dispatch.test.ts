@@ -52,6 +52,21 @@ test("under --dev a POST fires it once; unknown ones are 404, failures 500 witho
   expect(host.lines.some(({ message }) => message.includes("secret"))).toBe(true);
 });
 
+test("a request with an Idempotency-Key that is sent again fires nothing again, a failed one neither", async () => {
+  const host = await startHost(bundle(["bot"]), { dev: true });
+  const ask = (name: string, key: string) =>
+    call(`${host.base}/v1/dev/schedules/${name}`, { method: "POST", headers: { "idempotency-key": key } });
+  const answers = await Promise.all(["one", "one", "one", "two"].map((key) => ask("daily", key)));
+  const ids = answers.map(({ body }) => String(body.sessionIds));
+  expect(new Set(ids.slice(0, 3)).size).toBe(1);
+  expect(new Set(ids).size).toBe(2);
+  expect([(await ask("fails", "one")).status, (await ask("fails", "one")).status]).toEqual([500, 500]);
+  const failures = host.lines.filter(({ message }) => message.includes('schedule "fails" failed: secret'));
+  expect(failures).toHaveLength(1);
+  expect(await ask("none", "one")).toMatchObject({ status: 404 });
+  expect(await ask("daily", "")).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+});
+
 test("elsewhere there is no such route; the handle fires, and wants a slug where one name is two schedules", async () => {
   const host = await startHost(bundle(["one", "two"]), { schedules: false });
   expect((await call(`${host.base}/v1/dev/schedules/daily`, { method: "POST" })).status).toBe(404);
