@@ -84,13 +84,13 @@ test("read, write, edit, ls, glob and grep work on the session's workspace", asy
     { path: "notes.md", bytes: 0, created: false },
   ]);
   const dir = workspaceOf(first.turn.sessionId);
-  chmodSync(join(dir, "a/b/new.txt"), 0o755);
+  chmodSync(join(dir, "a/b/new.txt"), 0o775);
   const third = await callTools(url, second.turn, ["edit", { path: "a/b/new.txt", old: "one", new: "1" }]);
   expect(messageOf(third.results[0])).toContain("stands 2 times");
   const fourth = await callTools(url, third.turn, ["edit", { path: "a/b/new.txt", old: "one", new: "$&", all: true }]);
   expect(fourth.results[0]?.output).toEqual({ path: "a/b/new.txt", replaced: 2 });
   expect(readFileSync(join(dir, "a/b/new.txt"), "utf8")).toBe("$& two $&\n");
-  expect(statSync(join(dir, "a/b/new.txt")).mode & 0o777).toBe(0o755);
+  expect(statSync(join(dir, "a/b/new.txt")).mode & 0o777).toBe(0o775);
   expect(readdirSync(join(dir, "a/b"))).toEqual(["new.txt"]);
 });
 

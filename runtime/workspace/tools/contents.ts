@@ -56,6 +56,8 @@ export async function replaceContents(
     const handle = await open(beside, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode ?? 0o600);
     try {
       await handle.writeFile(text);
+      // The process's umask has taken its share when the file was made.
+      if (mode !== undefined) await handle.chmod(mode);
     } finally {
       await handle.close();
     }
