@@ -36,13 +36,21 @@ export function removeSourceMap(file: string): void {
 export function originOf(file: string, line: number, column: number): SourcePlace | undefined {
   const text = texts.get(file) ?? (file.startsWith("file:") ? texts.get(fileURLToPath(file)) : undefined);
   if (text === undefined) return undefined;
-  if (!("parsed" in text)) {
-    const map = typeof text.map === "string" ? text.map : text.map();
-    text.parsed = map === undefined ? undefined : new SourceMap(JSON.parse(map) as SourceMapPayload);
-  }
-  const entry = text.parsed?.findEntry(line - 1 - (text.lineOffset ?? 0), column - 1);
+  const entry = mapOf(text)?.findEntry(line - 1 - (text.lineOffset ?? 0), column - 1);
   if (entry === undefined || !("originalSource" in entry) || entry.originalSource === undefined) return undefined;
   return { file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
+}
+
+/** Without a map that can be read, such as for want of a file descriptor, a stack is shown as it is: an error must be told. */
+function mapOf(text: MappedText & { parsed?: SourceMap | undefined }): SourceMap | undefined {
+  if ("parsed" in text) return text.parsed;
+  try {
+    const map = typeof text.map === "string" ? text.map : text.map();
+    text.parsed = map === undefined ? undefined : new SourceMap(JSON.parse(map) as SourceMapPayload);
+    return text.parsed;
+  } catch {
+    return undefined;
+  }
 }
 
 const frame = /^(\s+at .*?\(?)((?:file:\/\/)?\/[^\n]*?):(\d+):(\d+)(\)?)$/;

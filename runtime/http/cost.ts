@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { RuntimeError } from "../errors.js";
 import type { SessionEvent } from "../session/event.js";
 import { createCostView, type SessionCost } from "../session/views/cost.js";
 import { readSessionId } from "./body.js";
@@ -20,7 +21,15 @@ const telling = /^\{"type":"(?:turn\.started|subagent\.called|step\.completed)"/
 async function foldLines(batches: LineBatches): Promise<SessionCost> {
   const view = createCostView();
   for await (const lines of batches) {
-    for (const line of lines) if (telling.test(line)) view.apply(JSON.parse(line) as SessionEvent);
+    for (const line of lines) if (telling.test(line)) view.apply(parse(line));
   }
   return view.result();
+}
+
+function parse(line: string): SessionEvent {
+  try {
+    return JSON.parse(line) as SessionEvent;
+  } catch (error) {
+    throw new RuntimeError("storage_unavailable", "the session's log is damaged", {}, error);
+  }
 }

@@ -32,12 +32,16 @@ export function streamRoutes(app: FastifyInstance, host: HttpHost): void {
     const agent = agentOf(request);
     const sessionId = readSessionId(request);
     const batches = await agent.sessions.read(callerOf(request), sessionId, startIndex);
-    if (format === "ndjson") return send(host, request, reply, ndjson, batches, toNdjson, { signal: host.closing });
+    const { closing: signal } = host;
+    if (format === "ndjson") {
+      return send(host, request, reply, ndjson, batches, toNdjson, { signal, isDump: true });
+    }
     const { playgroundUrl } = sessionUrls(host, agent, sessionId);
     const before = `{"sessionId":${JSON.stringify(sessionId)},"events":[`;
     const after = playgroundUrl === undefined ? "]}" : `],"playgroundUrl":${JSON.stringify(playgroundUrl)}}`;
     return send(host, request, reply, "application/json; charset=utf-8", batches, toList(), {
-      signal: host.closing,
+      signal,
+      isDump: true,
       before,
       after,
     });
@@ -58,19 +62,34 @@ async function send(
   contentType: string,
   batches: LineBatches,
   render: (lines: readonly string[]) => string,
-  options: { signal: AbortSignal; keepAlive?: string; before?: string; after?: string },
+  options: { signal: AbortSignal; keepAlive?: string; before?: string; after?: string; isDump?: boolean },
 ): Promise<FastifyReply> {
   reply.header("content-type", contentType).header("x-accel-buffering", "no");
   if (isHead(request.raw)) return reply.send();
+  // What is there already can be looked at before it is promised; a live stream opens at once.
+  const ready = options.isDump === true ? await primed(batches) : batches;
   reply.hijack();
   try {
-    await writeLines(reply, batches, render, options);
+    await writeLines(reply, ready, render, options);
   } catch (error) {
     // The head is out: the only honest answer left is a broken connection, which a client sees and retries.
     host.log.error(`${request.method} ${request.url.split("?", 1)[0]} broke off`, error);
     reply.raw.destroy();
   }
   return reply;
+}
+
+/** The same batches with the first one read: what fails at once fails here. */
+async function primed(batches: LineBatches): Promise<LineBatches> {
+  const iterator = batches[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return (async function* () {
+    try {
+      for (let next = first; next.done !== true; next = await iterator.next()) yield next.value;
+    } finally {
+      await iterator.return?.();
+    }
+  })();
 }
 
 function toNdjson(lines: readonly string[]): string {

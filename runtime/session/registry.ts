@@ -53,7 +53,9 @@ export function createRegistry(context: RunnerContext): Registry {
       for await (const lines of opened.log.read(0)) runner.replay(parse(lines));
     } catch (error) {
       opened.log.release();
-      throw error;
+      if (!(error instanceof SyntaxError)) throw error;
+      const message = `the log of session ${id} is damaged: ${error.message}`;
+      throw context.deps.fail({ code: "storage_unavailable", message });
     }
     loaded.set(id, runner);
     runner.recover();

@@ -1,5 +1,7 @@
 import fs from "node:fs";
+import path from "node:path";
 import { promisify } from "node:util";
+import { RuntimeError } from "../errors.js";
 import type { LogFile } from "./log-file.js";
 
 const read = promisify(fs.read);
@@ -85,13 +87,23 @@ async function readChunk(file: LogFile, positions: Positions, offset: number) {
     const end = buffer.subarray(0, bytesRead).lastIndexOf(10) + 1;
     if (end > 0) {
       const lines = buffer.toString("utf8", 0, end - 1).split("\n");
+      if (!lines.every(isEvent)) throw damaged(file, offset);
       positions.note(lines[0] ?? "", offset);
       return { lines, end: offset + end };
     }
-    if (bytesRead < length || offset + length >= file.visibleSize)
-      throw new Error(`${file.path} is damaged at byte ${offset}`);
+    if (bytesRead < length || offset + length >= file.visibleSize) throw damaged(file, offset);
     length = Math.min(length * 4, file.visibleSize - offset);
   }
+}
+
+/** Whether a line looks like an event from both its ends: cheap enough for each, and what a disk or an editor leaves doesn't. */
+function isEvent(line: string): boolean {
+  return line.startsWith('{"type":"') && /\}\r?$/.test(line.slice(-2));
+}
+
+function damaged(file: LogFile, offset: number): RuntimeError {
+  const name = `traces/${path.basename(file.path)}`;
+  return new RuntimeError("storage_unavailable", `${name} is damaged, at byte ${offset} or soon after`);
 }
 
 /** The end of what is visible, where a live reader waits. One abort listener serves the whole reading: they are dear. */

@@ -1,8 +1,11 @@
 /** The live feed, the dump, and reconnecting to both. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { SessionEvent } from "../../runtime/session/event.js";
 import { makeBundle } from "./support/bundle.js";
+import { emitProject } from "./support/emitted.js";
 import { call, followUntil, isWaiting, nth, playgroundFolder, startHost, startSession } from "./support/host.js";
 import { createTester } from "./support/tester.js";
 
@@ -98,6 +101,25 @@ test("a client that stops reading holds nothing up", async () => {
   expect(next.status).toBe(200);
   await followUntil(base, sessionId, nth("session.waiting", 2));
   lazy.destroy();
+});
+
+test("a damaged log is a clear 503 on the emitted bundle, also where its source map can't be read", async () => {
+  const { start, kill, stateRoot, work } = await emitProject({});
+  let base = await start();
+  const { sessionId } = await startSession(base, { message: "hello" });
+  await followUntil(base, sessionId, isWaiting);
+  await kill();
+  const trace = join(stateRoot, "traces", `${sessionId}.ndjson`);
+  writeFileSync(trace, readFileSync(trace, "utf8").replace(/\{"type":"turn.started".*/, "\0".repeat(64)));
+  rmSync(join(work, "out/server.mjs.map"));
+  mkdirSync(join(work, "out/server.mjs.map"));
+  base = await start();
+  const message = expect.stringContaining(`traces/${sessionId}.ndjson is damaged`);
+  for (const path of ["events", "events?format=json", "cost", "approvals"]) {
+    const { status, body } = await call(`${base}/v1/session/${sessionId}/${path}`);
+    expect([path, status, body]).toEqual([path, 503, { ok: false, error: "storage_unavailable", message }]);
+  }
+  expect((await fetch(`${base}/v1/session/${sessionId}/events`, { method: "HEAD" })).status).toBe(200);
 });
 
 async function readServerSentEvents(url: string, headers: Record<string, string>, count: number) {

@@ -309,3 +309,25 @@ test("one damaged session doesn't keep the others from being served", async () =
   expect((await third.list(alice, { limit: 10 })).sessions.map(({ id }) => id)).toEqual([sessionId]);
   expect(third.logged.join("\n")).toContain(`session ${damaged} can't be read and is left out`);
 });
+
+test.each([
+  ["a line cut short", (line: string) => line.slice(0, 30)],
+  ["a line of NUL bytes", () => "\0".repeat(200)],
+  ["a line that is no UTF-8", () => Buffer.from([0xff, 0xfe, 0x80])],
+  ["a line with a bit flipped", (line: string) => line.replace('"index":', '"index";')],
+])("%s within a log is told by its place, and told to no one as an event", async (_, change) => {
+  const root = tempDir();
+  const first = await openSessions({ root });
+  const { sessionId, continuationToken } = await run(first, "one");
+  await first.close();
+  const trace = join(stateOf(root), "traces", `${sessionId}.ndjson`);
+  const lines = readFileSync(trace, "utf8").split("\n");
+  const parts = lines.map((line, at) => Buffer.from(at === 2 ? change(line) : line));
+  writeFileSync(trace, Buffer.concat(parts.flatMap((part, at) => (at === 0 ? [part] : [Buffer.from("\n"), part]))));
+  const second = await openSessions({ root });
+  const refusal = { code: "storage_unavailable", status: 503, message: expect.stringContaining(sessionId) };
+  await expect(second.followUp(alice, { sessionId, continuationToken, message: "on" })).rejects.toMatchObject(refusal);
+  await expect(second.fork(alice, { sessionId, atIndex: 5, message: "on" })).rejects.toMatchObject(refusal);
+  const { sessionId: other } = await run(second, "two");
+  expect(only(await eventsOf(second, other), "turn.completed")).toHaveLength(1);
+});
