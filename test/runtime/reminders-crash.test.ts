@@ -10,7 +10,7 @@ import { agentOf, alice, eventsOf, only, openSessions, run, tempDir } from "./su
 import { bundleWorker } from "./support/worker.js";
 
 /** Kills at random points in one go; `BDK_CRASH_RUNS=50` for the long run. */
-const runs = Number(process.env.BDK_CRASH_RUNS ?? 20);
+const runs = Number(process.env.BDK_CRASH_RUNS ?? 12);
 
 interface Said {
   readonly made: string[];

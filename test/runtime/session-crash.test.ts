@@ -9,7 +9,7 @@ import { agentOf, alice, eventsOf, only, openSessions, tempDir } from "./support
 import { bundleWorker } from "./support/worker.js";
 
 /** Kills in one go; `BDK_CRASH_RUNS=50` for the long run. */
-const runs = Number(process.env.BDK_CRASH_RUNS ?? 20);
+const runs = Number(process.env.BDK_CRASH_RUNS ?? 12);
 
 /** What a worker said before it died. */
 interface Said {

@@ -66,7 +66,12 @@ async function fired(url: string): Promise<{ ticks: string[]; notes: string[] }>
   return body.result as { ticks: string[]; notes: string[] };
 }
 
-test("ten hand-overs, by kill and by signal: each tick and each reminder fires once, sessions go on", async () => {
+/** Hand-overs in one go; `BDK_CRASH_RUNS=50` for the long run. */
+const rounds = Number(process.env.BDK_CRASH_RUNS ?? 6);
+
+test(`${rounds} hand-overs, by kill and by signal: each tick and each reminder fires once, sessions go on`, {
+  timeout: 60_000 + rounds * 20_000,
+}, async () => {
   // A minute of their clocks is a second of ours.
   const time = { from: "2026-03-02T09:00:10Z", since: Date.now(), scale: 60 };
   let active = startTimed(emitted, time);
@@ -74,7 +79,7 @@ test("ten hand-overs, by kill and by signal: each tick and each reminder fires o
   const { sessionId } = await startSession(url, { message: "/arm" });
   await followUntil(url, sessionId, isWaiting);
 
-  for (let round = 0; round < 10; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     const next = startTimed(emitted, time, ["--standby"]);
     const standing = await next.standby;
     expect(standing.pid).toBe(active.pid);
@@ -102,17 +107,17 @@ test("ten hand-overs, by kill and by signal: each tick and each reminder fires o
   const { ticks, notes } = await fired(url);
   expect(ticks).toEqual([...new Set(ticks)].sort());
   expect(notes).toEqual([...new Set(notes)]);
-  expect(ticks.length).toBeGreaterThan(10);
-  const minutes = Math.floor((Date.now() - time.since) / 1000);
+  expect(ticks.length).toBeGreaterThan(rounds);
   const { events } = (await call(`${url}/v1/session/${sessionId}/events?format=json`)).body as unknown as {
     events: { type: string; data: { text: string } }[];
   };
+  const minutes = Math.floor((Date.now() - time.since) / 1000);
   const heard = events.filter(({ type }) => type === "message.received").map(({ data }) => data.text);
   const once = heard.filter((text) => text.startsWith("Once"));
   expect(once).toEqual([...new Set(once)]);
-  expect(once.length).toBeGreaterThan(10);
-  // Handlers and prompts of one minute fire together, except for a handler that a kill met.
-  expect(notes.length).toBeGreaterThan(once.length - 12);
+  expect(once.length).toBeGreaterThan(rounds);
+  // Handlers and prompts of one minute fire together, except for handlers that a kill met: of what was due by then.
+  expect(notes.length).toBeGreaterThan(once.length / 2);
   expect(heard.filter((text) => text === "Often.").length).toBeLessThanOrEqual(minutes + 1);
   const folder = join(emitted.stateRoot, "sessions");
   const ran = readdirSync(folder).filter((id) =>
@@ -120,8 +125,8 @@ test("ten hand-overs, by kill and by signal: each tick and each reminder fires o
   );
   // The first characters of a tick's session are its minute.
   expect(new Set(ran.map((id) => id.slice(0, 14))).size).toBe(ran.length);
-  expect(ran.length).toBeGreaterThan(10);
-}, 120_000);
+  expect(ran.length).toBeGreaterThan(rounds);
+});
 
 test("of three that stand by, one takes over, and the others wait for that one", async () => {
   let active = startTimed(emitted, undefined, ["--no-schedules"]);
