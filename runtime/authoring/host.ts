@@ -218,7 +218,7 @@ export interface HostRemindersApi {
   create(reminder: ReminderCreate): Promise<ReminderInfo>;
   /** Those of this session; of the whole agent outside a session. */
   list(): Promise<readonly ReminderInfo[]>;
-  /** False when there was none of that id. */
+  /** Of the same as `list`. False when there was none of that id. */
   cancel(id: string): Promise<boolean>;
 }
 

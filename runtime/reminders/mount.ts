@@ -65,7 +65,11 @@ export function mountReminders(
     api: (record) => ({
       create: async (reminder: ReminderCreate) => (await load()).create(reminder, record),
       list: () => look<readonly ReminderInfo[]>([], (reminders) => reminders.list(record?.id)),
-      cancel: (id) => look(false, (reminders) => reminders.cancel(id)),
+      cancel: (id) =>
+        look(false, (reminders) => {
+          const isOwn = record === undefined || reminders.list(record.id).some((each) => each.id === id);
+          return isOwn && reminders.cancel(id);
+        }),
     }),
     has: (id) => look(false, (reminders) => reminders.has(id)),
     dispatch: async (id) => (await load()).dispatch(id),

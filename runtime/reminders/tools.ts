@@ -67,9 +67,8 @@ export function createReminderTools(
     })),
     make(listSpec, "read", async (api) => ({ output: toJson({ reminders: await api.list() }), isError: false })),
     make(cancelSpec, "write", async (api, { id }) => {
-      const own = await api.list();
-      if (!own.some((each) => each.id === id)) return failed(`This conversation has no reminder "${String(id)}".`);
-      return { output: { cancelled: await api.cancel(String(id)) }, isError: false };
+      if (!(await api.cancel(String(id)))) return failed(`This conversation has no reminder "${String(id)}".`);
+      return { output: { cancelled: true }, isError: false };
     }),
   ];
 }

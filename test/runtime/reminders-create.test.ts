@@ -62,23 +62,24 @@ test("tokens of the built-in API find their session, and it stays found when the
   await opened.sessions.close();
 });
 
-test("tools see their own session's reminders through ctx.host, and need not name it", async () => {
+test("tools see and cancel their own session's reminders through ctx.host, and need not name it", async () => {
   const listed: unknown[] = [];
+  const other = { id: "" };
   const opened = await open("2026-03-02T09:00:00Z", {
     tools: {
       remind: {
         execute: async (_: never, ctx: { host: { reminders: Opened["api"] } }) => {
           const { id, sessionId } = await ctx.host.reminders.create({ purpose: "p", delay: "1h", prompt: "Hi." });
-          listed.push(await ctx.host.reminders.list());
+          listed.push(await ctx.host.reminders.list(), await ctx.host.reminders.cancel(other.id));
           return { id, sessionId };
         },
       } as unknown as TestTool,
     },
   });
   await converse(opened);
-  await opened.api.create({ ...target, delay: "5h", prompt: "Other." });
+  other.id = (await opened.api.create({ ...target, delay: "5h", prompt: "Other." })).id;
   const { sessionId } = await run(opened.sessions, "/remind");
-  expect(listed).toMatchObject([[{ sessionId, prompt: "Hi.", channelId: "http" }]]);
+  expect(listed).toMatchObject([[{ sessionId, prompt: "Hi.", channelId: "http" }], false]);
   expect(await opened.api.list()).toHaveLength(2);
   opened.clock.moveTo("2026-03-02T10:00:00Z");
   await expect.poll(() => heard(opened, sessionId)).toEqual(["Hi."]);

@@ -200,6 +200,7 @@ test("a schedule that was given other times misses nothing of them before its ne
   second.clock.moveTo("2026-03-03T10:02:00Z");
   await runsOver(second, 3);
   expect(await ids(second)).toContain(tick("moved", "2026-03-03T10:02:00Z"));
+  expect(await ids(second)).toHaveLength(3);
   await second.sessions.close();
 });
 
