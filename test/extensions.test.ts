@@ -124,7 +124,7 @@ export default defineTool({ description: "Waves.", inputSchema: z.object({}), ef
     expect(markdown.stdout.replaceAll("\u200b", "")).toContain("@acme/hello@0.1.0");
   });
 
-  test("is linked from a workspace, a pnpm store and a folder outside the project alike", async () => {
+  test("is linked from a workspace, a pnpm store, a folder outside the project and in two versions alike", async () => {
     const parent = await temporaryFolder();
     const source = join(packageRoot, "fixtures/extensions/ci-triage");
     await cp(source, join(parent, "elsewhere/ci"), { recursive: true });
@@ -132,6 +132,9 @@ export default defineTool({ description: "Waves.", inputSchema: z.object({}), ef
     const project = await newProject(parent, {
       "bot/extensions/linked.ts": 'import ci from "@acme/ci-triage";\n\nexport default ci({ org: "linked" });\n',
       "bot/extensions/stored.ts": 'import ci from "@acme/stored";\n\nexport default ci({ org: "stored" });\n',
+      "bot/lib/ci.ts": 'import ci from "@acme/ci-triage";\n\nexport default ci;\n',
+      "bot/extensions/again.ts": 'import ci from "../lib/ci.js";\n\nexport default ci({ org: "again" });\n',
+      "bot/extensions/next.ts": 'import ci from "@acme/next";\n\nexport default ci({ org: "next" });\n',
       "bot/extensions/beside.ts":
         'import ci from "../../../elsewhere/ci/extension.js";\n\nexport default ci({ org: "beside" });\n',
     });
@@ -140,16 +143,22 @@ export default defineTool({ description: "Waves.", inputSchema: z.object({}), ef
     await cp(join(parent, "elsewhere/ci"), store, { recursive: true });
     await edit(join(store, "package.json"), (text) => text.replace("ci-triage", "stored"));
     await rm(join(store, "sandbox"), { recursive: true });
+    // `npm:@acme/stored@2` under another name: the package's own folder is called as before.
+    const next = store.replace("1.2.0", "2.0.0");
+    await cp(store, next, { recursive: true });
+    await write(next, { "tools/owners.txt": "name,owner,since\n" });
+    await edit(join(next, "package.json"), (text) => text.replace("1.2.0", "2.0.0"));
     await mkdir(join(project, "node_modules/@acme"));
     await symlink(store, join(project, "node_modules/@acme/stored"));
+    await symlink(next, join(project, "node_modules/@acme/next"));
     await symlink(join(parent, "elsewhere/ci"), join(project, "node_modules/@acme/ci-triage"));
 
     await buildAway(project, join(parent, "out"));
     await rename(join(parent, "elsewhere"), join(parent, "elsewhere-put-away"));
     const url = await serve(join(parent, "out"));
-    for (const namespace of ["linked", "stored", "beside"]) {
+    for (const namespace of ["linked", "stored", "beside", "again", "next"]) {
       expect(await call(url, `${namespace}__job_log`, { job: "1" })).toMatchObject({ org: namespace });
-      expect(await call(url, `${namespace}__where`, {})).toBe("name,owner");
+      expect(await call(url, `${namespace}__where`, {})).toBe(namespace === "next" ? "name,owner,since" : "name,owner");
     }
     const manifest = await readFile(join(parent, "out/manifest.json"), "utf8");
     expect(manifest).toContain('"source": "@acme/ci-triage/tools/job_log.ts:6"');

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Definition } from "../analyze/definition.js";
 import type { LinkedModule, LinkedMount } from "../link/link.js";
 import { sharedScopes } from "../link/mounts.js";
-import { moduleKey } from "../link/resolution.js";
+import { findTwins, placeKey } from "../link/resolution.js";
 import { pluginServerModule } from "../link/templates/plugin-server.js";
 import type { Surface } from "../resolve/surface.js";
 import type { Kind } from "../slots.js";
@@ -23,7 +23,7 @@ const elsewhere: ReadonlySet<Kind> = new Set(["eval", "eval-config", "playground
 /** The mounts of all agents, as the linker has to know them. */
 export function linkedMounts(surfaces: readonly Surface[]): readonly LinkedMount[] {
   return surfaces.flatMap(({ slug, mounts }) =>
-    mounts.flatMap(({ namespace, file, scope, module, package: of, specifier }) =>
+    mounts.flatMap(({ namespace, file, scope, module, via = [], package: of, specifier }) =>
       scope === undefined || module === undefined
         ? []
         : [
@@ -32,6 +32,7 @@ export function linkedMounts(surfaces: readonly Surface[]): readonly LinkedMount
               scope,
               module,
               file,
+              via,
               names: [...(of === undefined ? [] : [of.name]), ...(specifier === undefined ? [] : [specifier])],
             },
           ],
@@ -69,7 +70,9 @@ export function definedIn(
   const mount = mounts.find(({ namespace }) => namespace === name);
   // What a plugin is has no root, and what an unknown mount stands for may have any.
   if (mount !== undefined && mount.form !== "package" && mount.form !== "inline") return {};
-  const key = moduleKey(realpathSync(root), realpathSync(path.join(root, mount?.module ?? file)));
+  const real = realpathSync(root);
+  const folders = linkedMounts(surfaces).map(({ scope }) => path.join(real, scope));
+  const key = placeKey(findTwins(real, folders), real, realpathSync(path.join(root, mount?.module ?? file)));
   return key.startsWith("../") ? {} : { definedIn: key };
 }
 

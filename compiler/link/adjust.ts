@@ -6,7 +6,7 @@ import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnosti
 import { isMade, isRaw, plainFile } from "./input-names.js";
 import { type InstalledPackage, packageOf } from "./package-folder.js";
 import type { BesideFile } from "./project-code.js";
-import { moduleKey, type ResolutionState } from "./resolution.js";
+import { moduleKey, placeKey, type ResolutionState, type Twins } from "./resolution.js";
 
 export interface Adjustments {
   readonly beside: readonly BesideFile[];
@@ -33,6 +33,7 @@ export async function adjust(
   const collected: Collected = {
     isAltered: false,
     root: state.root,
+    twins: state.twins,
     known,
     beside: new Map(),
     folders: { "": state.root },
@@ -92,6 +93,7 @@ interface Collected {
   /** A module was rewritten otherwise than in the pass before. */
   isAltered: boolean;
   readonly root: string;
+  readonly twins: Twins;
   readonly known: Map<string, InstalledPackage | undefined>;
   readonly beside: Map<string, string>;
   readonly folders: Record<string, string>;
@@ -105,7 +107,7 @@ async function readModules(state: ResolutionState, inputs: readonly string[], co
     const file = path.resolve(state.root, input);
     const text = readFileSync(file, "utf8");
     if (!mentionsSelf.test(text)) continue;
-    const key = moduleKey(state.root, file, collected.known);
+    const key = placeKey(state.twins, state.root, file, collected.known);
     const found = readSelfReferences(file, text, key);
     if (found.text === text) continue;
     const owner = packageOf(file, collected.known);
@@ -190,7 +192,7 @@ function keepFolder(collected: Collected, folder: string, at: Span, wanted: (fil
 
 function keepFile(collected: Collected, file: string, at?: Span): void {
   const real = realpathSync(file);
-  const key = moduleKey(collected.root, file, collected.known);
+  const key = placeKey(collected.twins, collected.root, file, collected.known);
   const allowed =
     !key.startsWith("../") && !moduleKey(realpathSync(collected.root), real, collected.known).startsWith("../");
   if (allowed) {
@@ -210,7 +212,9 @@ function keepFile(collected: Collected, file: string, at?: Span): void {
 /** For keys that stand for a package elsewhere: remembers where that is. */
 function noteFolder(collected: Collected, file: string, key: string): void {
   const owner = key.startsWith("node_modules/") ? packageOf(file, collected.known) : undefined;
-  if (owner !== undefined) collected.folders[`node_modules/${owner.name}`] = owner.dir;
+  if (owner === undefined) return;
+  const below = path.relative(owner.dir, file).split(path.sep).join("/");
+  collected.folders[key.slice(0, -below.length - 1)] = owner.dir;
 }
 
 /** True for files of a package that a package manager put there (not a workspace link, whose real path is elsewhere). */

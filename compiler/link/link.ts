@@ -22,7 +22,7 @@ import { isPardonable } from "./pardon.js";
 import { linkPatch, type PatchBase, type PatchLink } from "./patch.js";
 import { linkError, linkWarning, type NameFile } from "./problems.js";
 import type { ProjectCode } from "./project-code.js";
-import { moduleKey, ownAliases, type ResolutionState, resolution } from "./resolution.js";
+import { findTwins, moduleKey, ownAliases, type ResolutionState, resolution } from "./resolution.js";
 
 export type { LinkedModule, LinkedMount };
 
@@ -80,6 +80,7 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
     natives: new Set(),
     scopes: [],
     mounted: new Set(),
+    twins: new Map(),
     definitions: new Set(),
     generated: new Map(),
     zodLocales: false,
@@ -96,6 +97,7 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
       state.pardons,
       state.scopes,
       [...state.definitions],
+      [...state.twins],
       [...state.external.keys()],
       [...state.rewritten],
     ]);
@@ -143,6 +145,7 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
     mount(mounts) {
       state.scopes = sharedScopes(root, mounts);
       state.mounted = new Set(mounts.map(({ scope }) => path.join(root, scope)));
+      state.twins = findTwins(root, state.mounted);
       state.definitions = new Set(mounts.map(({ module }) => path.join(root, module)));
     },
     async patch(base, files) {

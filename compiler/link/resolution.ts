@@ -9,7 +9,7 @@ import type { GeneratedModule } from "./entry.js";
 import { plainFile, rawNamespace } from "./input-names.js";
 import { loaderOf } from "./loaders.js";
 import { resolveMounts, type SharedScope, withRoot } from "./mounts.js";
-import { distFile, type InstalledPackage, packageFolder, packageOf } from "./package-folder.js";
+import { distFile, type InstalledPackage, packageFolder, packageOf, readPackage } from "./package-folder.js";
 import { pardoned, resolvePardoned } from "./pardon.js";
 
 /** What a failed import of ours is about; travels through esbuild as `detail` of its message. */
@@ -38,6 +38,8 @@ export interface ResolutionState {
   scopes: readonly SharedScope[];
   /** Absolute folders of mounted packages: linked whatever they do, as the project itself is. */
   mounted: ReadonlySet<string>;
+  /** Mounted packages of one name in several places, and what their modules' keys begin with. */
+  twins: Twins;
   /** Absolute paths of modules that define a mounted extension. */
   definitions: ReadonlySet<string>;
   /** Modules that no file holds, by what esbuild calls them. */
@@ -214,11 +216,11 @@ function loadRewritten(build: PluginBuild, state: ResolutionState): void {
 }
 
 /** A module's text, with what it says about its own place in terms of the linked text. */
-async function readRewritten(file: string, { rewritten, definitions, root }: ResolutionState): Promise<string> {
+async function readRewritten(file: string, { rewritten, definitions, root, twins }: ResolutionState): Promise<string> {
   const known = rewritten.get(file);
   if (known !== undefined) return known;
   const text = await readFile(file, "utf8");
-  return definitions.has(file) ? (withRoot(text, moduleKey(root, file)) ?? text) : text;
+  return definitions.has(file) ? (withRoot(text, placeKey(twins, root, file)) ?? text) : text;
 }
 
 /** zod exports every translation of its messages as one namespace, which a linker can't take apart. */
@@ -242,6 +244,39 @@ export function moduleKey(root: string, file: string, known?: Map<string, Instal
   if (!relative.startsWith("..")) return posix(relative);
   const owner = packageOf(file, known);
   return owner === undefined ? posix(relative) : posix(`node_modules/${owner.name}/${path.relative(owner.dir, file)}`);
+}
+
+/** Absolute folders of packages → what stands for them in the linked text. */
+export type Twins = ReadonlyMap<string, string>;
+
+/**
+ * Packages of which `moduleKey` would make one: two versions of an extension, in a store or in different
+ * `node_modules`. Their keys carry the version.
+ */
+export function findTwins(root: string, folders: Iterable<string>): Twins {
+  const byKey = new Map<string, string[]>();
+  for (const dir of [...new Set(folders)].sort()) {
+    const key = moduleKey(root, dir);
+    byKey.set(key, [...(byKey.get(key) ?? []), dir]);
+  }
+  const twins = new Map<string, string>();
+  for (const [key, dirs] of byKey) {
+    if (dirs.length === 1) continue;
+    for (const [index, dir] of dirs.entries()) twins.set(dir, `${key}@${readPackage(dir)?.version ?? ""}+${index}`);
+  }
+  return twins;
+}
+
+/** As `moduleKey`, for what is found by its key when the linked text runs: of twins each has its own. */
+export function placeKey(
+  twins: Twins,
+  root: string,
+  file: string,
+  known?: Map<string, InstalledPackage | undefined>,
+): string {
+  const key = moduleKey(root, file, known);
+  const twin = twins.size === 0 ? undefined : twins.get(packageOf(file, known)?.dir ?? "");
+  return twin === undefined ? key : twin + key.slice(twin.lastIndexOf("@"));
 }
 
 /** True when Node would find the package from this folder. */

@@ -57,6 +57,7 @@ export async function mountModule(
       ...own,
       form: "package",
       module: located.file,
+      ...(located.via.length === 0 ? {} : { via: located.via }),
       specifier,
       scope: ref?.dir ?? root,
       ...(ref === undefined ? {} : { package: ref }),

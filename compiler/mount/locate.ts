@@ -13,6 +13,8 @@ export interface Located {
   readonly facts?: ModuleFacts;
   /** The exported name that was followed. */
   readonly name: string;
+  /** The modules that hand it on, from the one that the mount imports. */
+  readonly via: readonly string[];
 }
 
 /** A package may hand its extension on through this many modules. */
@@ -35,7 +37,8 @@ export async function locate(
     const file = await ground.resolve(wanted.specifier, wanted.from);
     if (file === undefined) return last;
     const facts = isCode(file) ? await ground.readFacts(file) : undefined;
-    last = { file, name: wanted.name, ...(facts === undefined ? {} : { facts }) };
+    const via: readonly string[] = last === undefined ? [] : [...last.via, last.file];
+    last = { file, name: wanted.name, via, ...(facts === undefined ? {} : { facts }) };
     const next = facts === undefined ? undefined : await handedOn(facts, file, wanted.name, ground);
     if (next === undefined || ownSubpath(next.from) !== undefined) return last;
     wanted = { specifier: next.from, name: next.imported === "*" ? wanted.name : next.imported, from: file };

@@ -16,8 +16,12 @@ export interface Mount {
   readonly file: string;
   readonly form: TreeMount["form"];
   readonly package?: PackageRef;
-  /** The module that defines the extension, the folder whose modules are its own, and what the mount imports it as. */
+  /**
+   * The module that defines the extension, those that hand it on, the folder whose modules are its own, and what the mount
+   * imports it as.
+   */
   readonly module?: string;
+  readonly via?: readonly string[];
   readonly scope?: string;
   readonly specifier?: string;
   /** Ids that it adds, sorted. */

@@ -49,6 +49,8 @@ export interface TreeMount {
   readonly form: "package" | "plugin" | "inline" | "unknown";
   /** The module that calls `defineExtension`; its folder holds the slots. */
   readonly module?: string;
+  /** Modules that hand the extension on to the mount, where it does not import that module itself. */
+  readonly via?: readonly string[];
   /** What the mount imports the extension as. */
   readonly specifier?: string;
   /** Folder whose modules are this extension's own: two mounts of it are two instances of them. */
