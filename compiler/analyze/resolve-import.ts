@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type ProjectSource, parentOf, type SourceEntry } from "../source.js";
+import { type ProjectSource, parentOf, type SourceEntry, SourceError } from "../source.js";
 
 /** Names in a folder and what they are, each folder listed once. */
 export type FolderView = (dir: string) => ReadonlyMap<string, SourceEntry["type"]>;
@@ -7,10 +7,20 @@ export type FolderView = (dir: string) => ReadonlyMap<string, SourceEntry["type"
 export function folderView(source: ProjectSource): FolderView {
   const known = new Map<string, ReadonlyMap<string, SourceEntry["type"]>>();
   return (dir) => {
-    const listed = known.get(dir) ?? new Map(source.list(dir).map((entry) => [entry.name, entry.type]));
+    const listed = known.get(dir) ?? new Map(listing(source, dir).map((entry) => [entry.name, entry.type]));
     known.set(dir, listed);
     return listed;
   };
+}
+
+/** In a folder that may not be listed, as scan has said or the linker will, nothing is found. */
+function listing(source: ProjectSource, dir: string): readonly SourceEntry[] {
+  try {
+    return source.list(dir);
+  } catch (error) {
+    if (error instanceof SourceError) return [];
+    throw error;
+  }
 }
 
 /** `.js` specifiers mean `.ts` files, as TypeScript has it. */

@@ -3,6 +3,7 @@ import { diagnostic, inOrder } from "../diagnostics/diagnostic.js";
 import { joinPath, type ProjectSource } from "../source.js";
 import { type Found, gather } from "./found.js";
 import { scanLayer } from "./layer.js";
+import { tolerantListing } from "./listing.js";
 import { extensionFile, type FoundProject, findProjects } from "./projects.js";
 import type { AgentTree, Entry, ProjectTree } from "./tree.js";
 
@@ -14,14 +15,15 @@ import type { AgentTree, Entry, ProjectTree } from "./tree.js";
  * const { value: tree, diagnostics } = scan(diskSource("my-bot"));
  * tree.agents[0]?.entries; // [{ kind: "tool", name: "approve_pr", file: "bot/tools/approve_pr.ts", … }]
  */
-export function scan(source: ProjectSource, packages = true): Result<ProjectTree> {
+export function scan(given: ProjectSource, packages = true): Result<ProjectTree> {
+  const { source, said } = tolerantListing(given);
   const { mode, projects, diagnostics } = findProjects(source, packages);
   const scanned = projects.map((project) =>
     project.base === "" ? scanExtension(source, project) : scanProject(source, project),
   );
   return {
     value: { mode, agents: scanned.map(({ value }) => value) },
-    diagnostics: inOrder([...diagnostics, ...scanned.flatMap((each) => each.diagnostics)]),
+    diagnostics: inOrder([...said, ...diagnostics, ...scanned.flatMap((each) => each.diagnostics)]),
   };
 }
 

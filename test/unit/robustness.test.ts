@@ -4,10 +4,13 @@ import { describe, expect, it } from "vitest";
 import { analyze } from "../../compiler/analyze/analyze.js";
 import { resolve } from "../../compiler/resolve/resolve.js";
 import { scan } from "../../compiler/scan/scan.js";
-import { memorySource } from "../../compiler/source.js";
+import { memorySource, type ProjectSource, SourceError } from "../../compiler/source.js";
 
-async function diagnose(files: Readonly<Record<string, string | Uint8Array>>) {
-  const source = memorySource({ "bot/instructions.md": "You are brief.\n", ...files });
+async function diagnose(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  adapt = (source: ProjectSource): ProjectSource => source,
+) {
+  const source = adapt(memorySource({ "bot/instructions.md": "You are brief.\n", ...files }));
   const tree = scan(source);
   const definitions = await analyze(tree.value, source);
   const surfaces = resolve(tree.value, definitions.value);
@@ -74,6 +77,23 @@ describe("a damaged file", () => {
       }),
     );
   });
+});
+
+it("a folder that may not be listed is one fault among the others", async () => {
+  const refuses = (source: ProjectSource): ProjectSource => ({
+    ...source,
+    list(dir) {
+      if (dir === "bot/lib" || dir === "bot/hooks") throw new SourceError(dir, "permission denied");
+      return source.list(dir);
+    },
+  });
+  const files = { "bot/hooks/a.ts": "", "bot/lib/sum.js": "", "bot/tools/add.ts": 'import "../lib/sum.js";\n' };
+  const found = await diagnose(files, refuses);
+  expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual([
+    "BDK1019 bot/hooks can't be listed: permission denied",
+    "BDK2003 bot/tools/add.ts has no default export",
+    'BDK2002 can\'t find "../lib/sum.js"',
+  ]);
 });
 
 describe("code nested deeper than the stack", () => {
