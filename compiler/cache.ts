@@ -1,29 +1,10 @@
 /** What one run leaves to the next: facts of unchanged files, and whole results when nothing changed at all. */
-import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import type { AnalysisCache } from "./analyze/definition.js";
 import { distFile, packageVersion } from "./link/package-folder.js";
-
-/** A path and what was there: compared by size and time first, by content when those differ. */
-interface Stamp {
-  readonly path: string;
-  /** Size, time and inode; `""` when there was nothing. */
-  readonly quick: string;
-  /** SHA-256 of the bytes, or of a folder's names. */
-  readonly hash: string;
-}
+import { hashOf, isUnchanged, quickOf, type Stamp, type Stamps, takeStamps } from "./stamps.js";
 
 interface Stored {
   readonly stamps: readonly Stamp[];
@@ -34,8 +15,10 @@ export interface Cache {
   readonly facts: AnalysisCache;
   /** The result kept under the name, if every path it depends on is as it was. */
   readResult(name: string): unknown;
-  /** Keeps a result. `inputs` are files and folders; of a folder, the names in it count. */
-  writeResult(name: string, inputs: readonly string[], result: unknown): void;
+  /** Keeps a result. `inputs` are files and folders, of a folder, the names in it count. */
+  writeResult(name: string, inputs: readonly Stamp[], result: unknown): void;
+  /** For a new run; knows what the last result that was read or written depends on. */
+  takeStamps(): Stamps;
   /** Writes what is new to disk. */
   save(): void;
 }
@@ -55,9 +38,10 @@ export function openCache(folder: string | false): Cache {
   let isNew = false;
   const used = new Set<string>();
   const kept = new Map<string, Stored>();
+  let stamped: readonly Stamp[] = [];
   const resultFile = (name: string) => (folder === false ? undefined : path.join(folder, `${name}.json`));
   const loadFacts = (): Map<string, unknown> => {
-    const stored = readJson(factsFile) as { readonly version?: string; readonly facts?: object } | undefined;
+    const stored = parse(readText(factsFile)) as { readonly version?: string; readonly facts?: object } | undefined;
     return new Map(stored?.version === cacheVersion() ? Object.entries(stored.facts ?? {}) : []);
   };
 
@@ -76,26 +60,29 @@ export function openCache(folder: string | false): Cache {
       },
     },
     readResult(name) {
-      const stored = kept.get(name) ?? (readJson(resultFile(name)) as Stored | undefined);
-      if (stored === undefined || !stored.stamps.every(isUnchanged)) return undefined;
-      kept.set(name, stored);
-      return stored.result;
+      const known = kept.get(name);
+      const stored = known === undefined ? readStored(resultFile(name)) : { ...known, result: () => known.result };
+      stamped = stored?.stamps ?? [];
+      if (stored === undefined || !stamped.every(isUnchanged)) return undefined;
+      const result = stored.result();
+      kept.set(name, { stamps: stamped, result });
+      return result;
     },
-    writeResult(name, inputs, result) {
-      const stored = { stamps: [...new Set(inputs)].sort().map(stampOf), result };
+    writeResult(name, stamps, result) {
+      stamped = stamps;
+      const stored = { stamps, result };
       kept.set(name, stored);
       const file = resultFile(name);
       if (file === undefined) return;
-      writeJson(file, stored);
+      writeText(file, `${JSON.stringify(stamps)}\n${JSON.stringify(result)}`);
       pruneResults(path.dirname(file));
     },
+    takeStamps: () => takeStamps(new Map(stamped.map((each) => [each.path, each]))),
     save() {
       if (!isNew || factsFile === undefined || facts === undefined) return;
       // Facts of texts that are no longer there go with the next change.
-      writeJson(factsFile, {
-        version: cacheVersion(),
-        facts: Object.fromEntries([...facts].filter(([key]) => used.has(key))),
-      });
+      const current = Object.fromEntries([...facts].filter(([key]) => used.has(key)));
+      writeText(factsFile, JSON.stringify({ version: cacheVersion(), facts: current }));
       isNew = false;
     },
   };
@@ -115,50 +102,6 @@ export function cacheVersion(): string {
   return version;
 }
 
-function isUnchanged(stamp: Stamp): boolean {
-  return (stamp.quick !== "folder" && quickOf(stamp.path) === stamp.quick) || contentHash(stamp.path) === stamp.hash;
-}
-
-function stampOf(file: string): Stamp {
-  return { path: file, quick: quickOf(file), hash: contentHash(file) };
-}
-
-/** Tells most changes of a file without reading it; folders are always looked into. */
-function quickOf(file: string): string {
-  const stats = statOf(file);
-  if (stats === undefined) return "";
-  return stats.isDirectory() ? "folder" : `${stats.size}.${stats.mtimeMs}.${stats.ino}`;
-}
-
-/** Undefined for what is not there, a path through a file included (`extends` probes such paths). */
-function statOf(file: string): Stats | undefined {
-  try {
-    return statSync(file, { throwIfNoEntry: false });
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOTDIR") return undefined;
-    throw error;
-  }
-}
-
-function contentHash(file: string): string {
-  const stats = statOf(file);
-  if (stats === undefined) return "";
-  if (!stats.isDirectory()) return hashOf(readFileSync(file));
-  return hashOf(
-    readdirSync(file)
-      .filter((name) => !made.test(name))
-      .sort()
-      .join("\0"),
-  );
-}
-
-/** Names that come and go without meaning anything for the project. */
-const made = /^(?:node_modules|dist|\.bdk|\.git|.*\.(?:log|tmp|swp))$/;
-
-export function hashOf(contents: string | Uint8Array): string {
-  return createHash("sha256").update(contents).digest("hex");
-}
-
 /** Results of earlier versions and other options are of no more use after a few others. */
 const keptResults = 4;
 
@@ -166,16 +109,32 @@ function pruneResults(folder: string): void {
   if (!existsSync(folder)) return;
   const results = readdirSync(folder).filter((name) => name.startsWith("result-") && name.endsWith(".json"));
   const newest = results
-    .map((name) => ({ file: path.join(folder, name), time: statOf(path.join(folder, name))?.mtimeMs ?? 0 }))
+    .map((name) => ({
+      file: path.join(folder, name),
+      time: statSync(path.join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    }))
     .sort((a, b) => b.time - a.time);
   for (const { file } of newest.slice(keptResults)) rmSync(file, { force: true });
 }
 
-/** A damaged or absent file is as good as none. */
-function readJson(file: string | undefined): unknown {
-  if (file === undefined || !existsSync(file)) return undefined;
+/** Stamps in the first line, the result in the second: most reads end with the first. */
+function readStored(file: string | undefined): { readonly stamps: readonly Stamp[]; result(): unknown } | undefined {
+  const text = readText(file);
+  if (text === undefined) return undefined;
+  const end = text.indexOf("\n");
+  const stamps = parse(text.slice(0, end)) as readonly Stamp[] | undefined;
+  return Array.isArray(stamps) ? { stamps, result: () => parse(text.slice(end + 1)) } : undefined;
+}
+
+function readText(file: string | undefined): string | undefined {
+  return file === undefined || !existsSync(file) ? undefined : readFileSync(file, "utf8");
+}
+
+/** A damaged text is as good as none. */
+function parse(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -183,11 +142,11 @@ function readJson(file: string | undefined): unknown {
 }
 
 /** In one step, so that another process never reads half of it. A cache that can't be written is done without. */
-function writeJson(file: string, value: unknown): void {
+function writeText(file: string, text: string): void {
   try {
     mkdirSync(path.dirname(file), { recursive: true });
     const temporary = `${file}.${process.pid}.tmp`;
-    writeFileSync(temporary, JSON.stringify(value), { mode: 0o600 });
+    writeFileSync(temporary, text, { mode: 0o600 });
     renameSync(temporary, file);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;

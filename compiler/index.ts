@@ -97,7 +97,7 @@ function makeCompiler(dir: string, options: CompileOptions, incremental: boolean
     async compile() {
       const known = workshop.recall();
       if (known !== undefined) return known;
-      const { source, phase, finish } = startRun(workshop, options);
+      const { source, stamps, phase, finish } = startRun(workshop, options);
       const project = await phase("scan", () => scan(source, until === "manifest"));
       const tree = await phase("mount", () => mount(project, source, workshop.resolveModule, cache.facts));
       const definitions = await phase("analyze", () => analyze(tree, source, cache.facts));
@@ -105,7 +105,11 @@ function makeCompiler(dir: string, options: CompileOptions, incremental: boolean
       if (options.types === true) await phase("types", () => checkTypes(tree, source));
       // What is sound is evaluated even beside what is not, so that one run tells all there is to mend.
       const evaluated = await phase("evaluate", (found) =>
-        evaluate(surfaces, { ...workshop, root, environment, timeoutMs, faulty: faultyDefinitions(surfaces, found) }),
+        evaluate(surfaces, {
+          ...workshop,
+          ...{ root, stamps, environment, timeoutMs },
+          faulty: faultyDefinitions(surfaces, found),
+        }),
       );
       if (evaluated === undefined || finish.hasErrors()) return finish(tree, { surfaces, evaluated });
       const scripts = await phase("scripts", () => linkScripts(surfaces, evaluated, root));

@@ -14,6 +14,7 @@ export function recordedSource(source: ProjectSource): { readonly source: Projec
       list: (dir) => source.list(note(dir)),
       readText: (file) => source.readText(note(file)),
       readBytes: (file) => source.readBytes(note(file)),
+      hash: (file) => source.hash(note(file)),
       typeOf: (file) => source.typeOf(note(file)),
       exists: (file) => source.exists(note(file)),
       realpath: (file) => source.realpath(file),

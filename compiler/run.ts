@@ -9,10 +9,12 @@ import { recordedSource } from "./recorded-source.js";
 import type { Surface } from "./resolve/surface.js";
 import type { ProjectTree } from "./scan/tree.js";
 import { diskSource, type ProjectSource } from "./source.js";
+import type { Stamps } from "./stamps.js";
 import type { Workshop } from "./workshop.js";
 
 export interface Run {
   readonly source: ProjectSource;
+  readonly stamps: Stamps;
   /** Runs one phase and keeps what it says; gives its value. The phase may see what was said before. */
   phase<T>(name: Phase, work: (found: readonly Diagnostic[]) => Result<T> | Promise<Result<T>>): Promise<T>;
   readonly finish: Finish;
@@ -31,19 +33,21 @@ export interface Finish {
 }
 
 export function startRun(workshop: Workshop, { onPhase }: CompileOptions): Run {
-  const recorded = recordedSource(diskSource(workshop.root, workshop.boundary));
+  const stamps = workshop.takeStamps();
+  const recorded = recordedSource(diskSource(workshop.root, workshop.boundary, stamps));
   const diagnostics: Diagnostic[] = [];
   const timings: Partial<Record<Phase, number>> = {};
   const finish = (tree: ProjectTree, { evaluated, ...parts }: Parameters<Finish>[1]): CompileResult => {
     const watched = watchedPaths(workshop.root, tree, evaluated);
     const result = { ...parts, diagnostics: inOrder(diagnostics), inputs: watched, timings };
     if (hasErrors(diagnostics)) workshop.cache.save();
-    else workshop.remember(result, [...recorded.asked(), ...resolvedFrom(workshop.root, tree, evaluated)]);
+    else workshop.remember(result, [...recorded.asked(), ...resolvedFrom(workshop.root, tree, evaluated)], stamps);
     workshop.warm();
     return result;
   };
   return {
     source: recorded.source,
+    stamps,
     async phase(name, work) {
       onPhase?.(name);
       const started = performance.now();

@@ -7,6 +7,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { compareBytes } from "./bytes.js";
+import { hashOf, type Stamps, takeStamps } from "./stamps.js";
 
 /**
  * One name in a folder. `outside` is a link that leads out of the boundary, `broken` one that leads nowhere (or
@@ -26,6 +27,8 @@ export interface ProjectSource {
   readText(file: string): string;
   /** @throws {SourceError} when it can't be read. */
   readBytes(file: string): Uint8Array;
+  /** SHA-256 of the file's bytes, in hex. @throws {SourceError} when it can't be read. */
+  hash(file: string): string;
   /** What stands at the path, if anything that may be read does. */
   typeOf(file: string): "file" | "folder" | undefined;
   exists(file: string): boolean;
@@ -52,7 +55,11 @@ export class SourceError extends Error {
  * @param boundary Folder that nothing is read outside of; default: the root. Give a workspace's root to let a package
  * of it import from its siblings.
  */
-export function diskSource(root: string, boundary: string = root): ProjectSource {
+export function diskSource(
+  root: string,
+  boundary: string = root,
+  stamps: Stamps = takeStamps(new Map()),
+): ProjectSource {
   const absolute = path.resolve(root);
   const limits = new Set([realOrGiven(boundary)]);
 
@@ -101,8 +108,9 @@ export function diskSource(root: string, boundary: string = root): ProjectSource
         })
         .sort((a, b) => compareBytes(a.name, b.name));
     },
-    readText: (file) => decode(attempt(file, (real) => readFileSync(real))),
+    readText: (file) => decodeText(attempt(file, (real) => readFileSync(real))),
     readBytes: (file) => attempt(file, (real) => readFileSync(real)),
+    hash: (file) => attempt(file, (real) => stamps.of(real).hash),
     typeOf: (file) => readable(typeOf(file)),
     exists: (file) => readable(typeOf(file)) !== undefined,
     realpath: (file) => attempt(file, (real) => real),
@@ -144,12 +152,13 @@ export function memorySource(files: Readonly<Record<string, string | Uint8Array>
     list: (dir) => [...(folders.get(clean(dir))?.values() ?? [])].sort((a, b) => compareBytes(a.name, b.name)),
     readText(file) {
       const found = read(file);
-      return typeof found === "string" ? found : decode(found);
+      return typeof found === "string" ? found : decodeText(found);
     },
     readBytes(file) {
       const found = read(file);
       return typeof found === "string" ? new TextEncoder().encode(found) : found;
     },
+    hash: (file) => hashOf(read(file)),
     typeOf,
     exists: (file) => typeOf(file) !== undefined,
     realpath(file) {
@@ -200,9 +209,14 @@ export function parentOf(file: string): string {
   return parent === "." ? "" : parent;
 }
 
-function hasWorkspaces(dir: string): boolean {
-  const file = path.join(dir, "package.json");
-  return existsSync(file) && /"workspaces"\s*:/.test(readFileSync(file, "utf8"));
+/** Whether the folder's package.json lists workspaces; one that can't be read lists none. */
+export function hasWorkspaces(dir: string): boolean {
+  try {
+    return /"workspaces"\s*:/.test(readFileSync(path.join(dir, "package.json"), "utf8"));
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return false;
+    throw error;
+  }
 }
 
 function readable(type: SourceEntry["type"]): "file" | "folder" | undefined {
@@ -219,7 +233,8 @@ function isWithin(folder: string, file: string): boolean {
   return relative === "" || (!relative.startsWith(`..${path.sep}`) && relative !== ".." && !path.isAbsolute(relative));
 }
 
-function decode(bytes: Uint8Array): string {
+/** UTF-8 without a byte order mark; what is no UTF-8 becomes U+FFFD. */
+export function decodeText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 

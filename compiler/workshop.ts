@@ -1,12 +1,15 @@
 /** What a compiler keeps between runs: the linker's state, a warm child, caches, and the last result. */
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
-import { type Cache, cacheFolder, cacheVersion, hashOf, openCache } from "./cache.js";
+import { type Cache, cacheFolder, cacheVersion, openCache } from "./cache.js";
+import type { Bundle } from "./emit/bundle.js";
 import { emit } from "./emit/emit.js";
 import { createEvaluator, type Evaluator } from "./evaluate/child-process.js";
 import type { CompileOptions, CompileResult } from "./index.js";
 import { createLinker, type Linker } from "./link/link.js";
 import { moduleResolver, type ResolveModule } from "./link/resolve-modules.js";
+import { hasWorkspaces } from "./source.js";
+import { hashOf, type Stamps } from "./stamps.js";
 
 export interface Workshop {
   /** Absolute, with links resolved. */
@@ -20,7 +23,10 @@ export interface Workshop {
   readonly evaluator: Evaluator;
   /** The last result, when nothing that it depends on has changed. */
   recall(): CompileResult | undefined;
-  remember(result: CompileResult, inputs: readonly string[]): void;
+  /** What stands at the paths that a new run looks at. */
+  takeStamps(): Stamps;
+  /** Keeps a result for the next run, unless something that it depends on has changed meanwhile. */
+  remember(result: CompileResult, inputs: readonly string[], stamps: Stamps): void;
   /** Gets ready for the next run (`bdk dev`). */
   warm(): void;
   close(): Promise<void>;
@@ -49,9 +55,12 @@ export function openWorkshop(dir: string, options: CompileOptions, incremental: 
     },
     evaluator,
     recall: () => (keeps ? revive(results.readResult(name()), until, include) : undefined),
-    remember(result, inputs) {
+    takeStamps: () => results.takeStamps(),
+    remember(result, inputs, stamps) {
       cache.save();
-      if (keeps) results.writeResult(name(), inputs, withoutFiles(result));
+      if (!keeps) return;
+      const taken = [...new Set(inputs)].sort().map((file) => stamps.of(file));
+      if (stamps.stand()) results.writeResult(name(), taken, withoutCopies(result));
     },
     warm() {
       if (incremental && strict) evaluator.warm(root, processEnvironment());
@@ -73,15 +82,19 @@ function processEnvironment(): Record<string, string> {
 function workspaceRoot(root: string): string {
   for (let dir = root; path.dirname(dir) !== dir; dir = path.dirname(dir)) {
     if (existsSync(path.join(dir, "pnpm-workspace.yaml"))) return dir;
-    const file = path.join(dir, "package.json");
-    if (existsSync(file) && /"workspaces"\s*:/.test(readFileSync(file, "utf8"))) return dir;
+    if (hasWorkspaces(dir)) return dir;
   }
   return root;
 }
 
-/** Emitted files are printed anew from what they are made of, which is quicker than to keep them twice. */
-function withoutFiles(result: CompileResult): CompileResult {
-  return result.bundle === undefined ? result : { ...result, bundle: { ...result.bundle, files: [] } };
+/** A result as it is kept: emitted files are printed anew, and the manifest is there once. */
+type Kept = Omit<CompileResult, "bundle"> & { readonly bundle?: Omit<Bundle, "files" | "manifest"> };
+
+function withoutCopies(result: CompileResult): Kept {
+  const { bundle: whole, ...rest } = result;
+  if (whole === undefined) return rest;
+  const { files: _files, manifest: _manifest, ...bundle } = whole;
+  return { ...rest, bundle };
 }
 
 function revive(
@@ -90,8 +103,10 @@ function revive(
   include: readonly string[],
 ): CompileResult | undefined {
   if (stored === undefined) return undefined;
-  const result = { ...(stored as CompileResult), timings: {} };
-  const { bundle } = result;
-  if (bundle === undefined || until !== "bundle") return result;
-  return { ...result, bundle: { ...bundle, files: emit({ ...bundle, include }).value } };
+  const { bundle: kept, ...rest } = stored as Kept;
+  const result = { ...rest, timings: {} };
+  const { manifest } = result;
+  if (kept === undefined || manifest === undefined) return result;
+  const bundle = { ...kept, manifest };
+  return { ...result, bundle: { ...bundle, files: until === "bundle" ? emit({ ...bundle, include }).value : [] } };
 }

@@ -53,6 +53,14 @@ const englishOnly = {
   },
 };
 
+/** Front matter is read in every run, and the package by itself is seventy files to load. */
+const yamlInside = {
+  name: "yaml-inside",
+  setup(build) {
+    build.onResolve({ filter: /^yaml$/ }, () => ({ path: join(root, "node_modules/yaml/browser/dist/index.js") }));
+  },
+};
+
 /** Optional parts of the runtime (`runtime/host/sections.ts`), and where their source is. */
 const sections = {
   "model-xai": "runtime/harness/models/xai.ts",
@@ -110,7 +118,7 @@ async function buildCli(entries) {
     outbase: "cli",
     outdir: "dist/cli",
     packages: "external",
-    plugins: [leanPrices],
+    plugins: [leanPrices, yamlInside],
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
   });

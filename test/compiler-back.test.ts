@@ -205,6 +205,20 @@ describe("caches", () => {
     expect(agentOf(await change("bot/tools/a.ts", tool('"Fourth."'))).tools[0]?.description).toBe("Fourth.");
   });
 
+  it("keep nothing of a build during which a file has changed", async () => {
+    const file = "bot/tools/a.ts";
+    const dir = project("moving", { [file]: tool('"First."') });
+    const cache = path.join(workshop, "moving-cache");
+    for (const during of ["resolve", "evaluate", "manifest"]) {
+      writeFileSync(path.join(dir, file), tool(JSON.stringify(`before ${during}`)));
+      await compile(dir, {
+        cache,
+        onPhase: (phase) => phase === during && writeFileSync(path.join(dir, file), tool(JSON.stringify(during))),
+      });
+      expect(agentOf(await compile(dir, { cache })).tools[0]?.description).toBe(during);
+    }
+  });
+
   it("never keep the folder of one run for the next", async () => {
     const dir = project("staged", {
       "bot/agent.ts":

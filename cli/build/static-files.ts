@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { EmittedFile } from "../../compiler/emit/bundle.js";
 import { ownPackage } from "../package-root.js";
@@ -9,26 +9,24 @@ export function staticFolder(): string {
 }
 
 /** The web page and the documentation, to be written beside a bundle; empty when this package was built without them. */
-export async function readStaticFiles(): Promise<readonly EmittedFile[]> {
+export function readStaticFiles(): readonly EmittedFile[] {
   const root = staticFolder();
-  const folders = await Promise.all(["docs", "playground"].map((name) => listFiles(join(root, name))));
-  return Promise.all(
-    folders.flat().map(async (file) => ({
+  return ["docs", "playground"].flatMap((name) =>
+    listFiles(join(root, name)).map((file) => ({
       path: relative(root, file).split(sep).join("/"),
-      contents: await readFile(file),
+      contents: readFileSync(file),
     })),
   );
 }
 
-async function listFiles(folder: string): Promise<readonly string[]> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return [];
-      throw error;
-    },
-  );
-  return found
-    .filter((each) => each.isFile())
-    .map((each) => join(each.parentPath, each.name))
-    .sort();
+function listFiles(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((each) => each.isFile())
+      .map((each) => join(each.parentPath, each.name))
+      .sort();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
 }

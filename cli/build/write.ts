@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import type { Bundle, EmittedFile } from "../../compiler/emit/bundle.js";
@@ -15,22 +16,24 @@ const inventory = ".bdk-build.json";
 
 /**
  * Writes a bundle, with the playground and the docs beside it, so that a reader never sees half of a file: each goes to a temporary name and is renamed; `server.mjs` and
- * `manifest.json` come last. Files of an earlier build that this one does not make are removed; other files stay.
+ * `manifest.json` come last. What is there already, byte for byte, is left as it is. Files of an earlier build that this one does
+ * not make are removed; other files stay.
  */
 export async function writeBundle(bundle: Bundle, out: string): Promise<readonly WrittenFile[]> {
   await mkdir(out, { recursive: true });
   const before = await readInventory(out);
-  const files = [...bundle.files, ...(await readStaticFiles())].sort((a, b) => rank(a) - rank(b));
+  const files = [...bundle.files, ...readStaticFiles()].sort((a, b) => rank(a) - rank(b));
+  const changed = files.filter((file) => !isThere(inside(out, file.path), file.contents));
   const token = randomBytes(4).toString("hex");
   const temporary: string[] = [];
   try {
-    for (const file of files) {
+    for (const file of changed) {
       const target = inside(out, file.path);
       await mkdir(dirname(target), { recursive: true });
       await writeFile(`${target}.${token}.tmp`, file.contents);
       temporary.push(`${target}.${token}.tmp`);
     }
-    for (const file of files) {
+    for (const file of changed) {
       const target = inside(out, file.path);
       await removeFolderInTheWay(target);
       await rename(`${target}.${token}.tmp`, target);
@@ -55,6 +58,16 @@ function inside(out: string, path: string): string {
   const target = resolve(out, path);
   if (target.startsWith(out.endsWith(sep) ? out : out + sep)) return target;
   throw new Error(`the bundle holds a path that leaves the output folder: ${path}`);
+}
+
+/** Read in one go: hundreds of pages hardly ever change, and each wait costs more than the look. */
+function isThere(target: string, contents: EmittedFile["contents"]): boolean {
+  try {
+    return readFileSync(target).equals(typeof contents === "string" ? Buffer.from(contents) : contents);
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return false;
+    throw error;
+  }
 }
 
 async function readInventory(out: string): Promise<readonly string[]> {

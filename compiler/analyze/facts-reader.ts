@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import type { ProjectSource } from "../source.js";
+import { decodeText, type ProjectSource } from "../source.js";
+import { hashOf } from "../stamps.js";
 import type { AnalysisCache } from "./definition.js";
 import type { ModuleFacts } from "./facts.js";
 
@@ -12,17 +12,20 @@ export type FactsReader = (file: string) => Promise<ModuleFacts>;
 export function factsReader(source: ProjectSource, cache: AnalysisCache | undefined): FactsReader {
   const read = new Map<string, ModuleFacts>();
   return async (file) => {
-    const text = source.readText(file);
     const ending = file.slice(file.lastIndexOf("."));
-    const key = `facts/${factsVersion}/${ending.slice(1)}/${createHash("sha256").update(text).digest("hex")}`;
-    const known = read.get(key) ?? cachedFacts(cache, key);
+    const keyOf = (hash: string) => `facts/${factsVersion}/${ending.slice(1)}/${hash}`;
+    const seen = keyOf(source.hash(file));
+    const known = read.get(seen) ?? cachedFacts(cache, seen);
     if (known !== undefined) {
-      read.set(key, known);
+      read.set(seen, known);
       return known;
     }
     // ts-morph takes a third of a second to load: a run that needs no parsing must not pay for it.
     const { readModule } = await import("./syntax/read-module.js");
-    const facts = readModule(text, ending);
+    const bytes = source.readBytes(file);
+    const facts = readModule(decodeText(bytes), ending);
+    // Under the hash of what was parsed: the file may have changed since it was looked at.
+    const key = keyOf(hashOf(bytes));
     read.set(key, facts);
     cache?.put(key, facts);
     return facts;

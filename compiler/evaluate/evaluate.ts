@@ -9,6 +9,7 @@ import { type Diagnostic, inOrder, type Result } from "../diagnostics/diagnostic
 import type { Linked, Linker } from "../link/link.js";
 import { bareFolders } from "../link/places.js";
 import type { Surface } from "../resolve/surface.js";
+import type { Stamps } from "../stamps.js";
 import type { Evaluator } from "./child-process.js";
 import { checkConnections } from "./connections.js";
 import { type Settled, settleEnvironment } from "./environment.js";
@@ -44,6 +45,7 @@ export interface EvaluateOptions {
   readonly linker: Linker;
   readonly evaluator: Evaluator;
   readonly cache: { readonly facts: AnalysisCache };
+  readonly stamps: Stamps;
   /** Definitions that are known to be faulty: left out, so that the others can be read. */
   readonly faulty: ReadonlySet<Definition>;
 }
@@ -84,7 +86,7 @@ export async function evaluate(
       entries,
       session,
       stage,
-      known: strict ? undefined : createOutcomeCache(options.cache.facts, linked, root),
+      known: strict ? undefined : createOutcomeCache(options.cache.facts, options.stamps, linked, root),
       surroundings: { root: stage === undefined ? root : path.join(stage, "assets"), resolveFrom: root, timeoutMs },
     });
     const settled = strict

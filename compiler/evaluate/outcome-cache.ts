@@ -1,10 +1,10 @@
 /** Outcomes of definitions whose modules, and everything below them, are as they were at an earlier run. */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { AnalysisCache } from "../analyze/definition.js";
 import { isMade, plainFile } from "../link/input-names.js";
 import type { Linked } from "../link/link.js";
+import type { Stamps } from "../stamps.js";
 import type { EntryOutcome, EvaluationEntry, RunReport } from "./protocol.js";
 
 export type Environment = Readonly<Record<string, string>>;
@@ -16,13 +16,15 @@ export interface OutcomeCache {
   /** What the text read from the environment when it loaded without a fault. */
   findReads(env: Environment): RunReport["reads"] | undefined;
   keepReads(env: Environment, reads: RunReport["reads"]): void;
+  /** False once a module is no longer what it was taken for: then nothing may be kept. */
+  stands(): boolean;
 }
 
 /** Raise it when the facts of unchanged definitions would come out otherwise. */
-const outcomeVersion = 2;
+const outcomeVersion = 3;
 
-export function createOutcomeCache(cache: AnalysisCache, linked: Linked, root: string): OutcomeCache {
-  const hashes = moduleHashes(linked, root);
+export function createOutcomeCache(cache: AnalysisCache, stamps: Stamps, linked: Linked, root: string): OutcomeCache {
+  const hashes = moduleHashes(linked, root, stamps);
   const text = digest([linked.code.text]);
   const keyOf = (entry: EvaluationEntry, env: Environment): string => {
     const modules = ownModules(linked, entry);
@@ -37,6 +39,7 @@ export function createOutcomeCache(cache: AnalysisCache, linked: Linked, root: s
     keep: (entry, env, outcome) => cache.put(keyOf(entry, env), outcome),
     findReads: (env) => cache.get(readsKey(env)) as RunReport["reads"] | undefined,
     keepReads: (env, reads) => cache.put(readsKey(env), reads),
+    stands: () => stamps.stand(),
   };
 }
 
@@ -54,17 +57,16 @@ function ownModules(linked: Linked, { slug, id }: EvaluationEntry): string[] {
   return [...seen];
 }
 
-function moduleHashes({ imports, code }: Linked, root: string) {
+function moduleHashes({ imports, code }: Linked, root: string, stamps: Stamps) {
   const own = new Map<string, string>();
   const packages = createHash("sha256");
   for (const key of [...imports.keys()].sort()) {
-    const file = path.resolve(root, plainFile(key));
-    const hash = existsSync(file) ? digest([readFileSync(file)]) : "";
+    const { hash } = stamps.of(path.resolve(root, plainFile(key)));
     if (isPackage(key)) packages.update(`${key}\0${hash}\0`);
     else own.set(key, hash);
   }
   // Files that are read while loading may say as much as code does.
-  for (const { path: name, file } of code.beside) packages.update(`${name}\0${digest([readFileSync(file)])}\0`);
+  for (const { path: name, file } of code.beside) packages.update(`${name}\0${stamps.of(file).hash}\0`);
   return { own, packages: packages.digest("hex") };
 }
 

@@ -94,6 +94,7 @@ function remember(
   pass: Pass,
   stage: string | undefined,
 ): void {
+  if (!known.stands()) return;
   known.keepReads(env, pass.reads);
   for (const entry of entries) {
     const outcome = pass.outcomes.get(keyOf(entry));

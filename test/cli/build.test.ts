@@ -46,6 +46,7 @@ describe("bdk build", () => {
     await writeFile(join(out, "keep/mine.txt"), "mine");
     await writeFile(join(out, "server.mjs"), "throw new Error('stale')");
     expect((await bdk(["build", "--dir", dir])).code).toBe(0);
+    const manual = await stat(join(out, "docs/index.html"));
     // As if that build had made one more file than the next will.
     await mkdir(join(out, "assets/old"), { recursive: true });
     await writeFile(join(out, "assets/old/stale.txt"), "stale");
@@ -55,6 +56,8 @@ describe("bdk build", () => {
 
     expect((await bdk(["build", "--dir", dir])).code).toBe(0);
     expect(await readFile(join(out, "keep/mine.txt"), "utf8")).toBe("mine");
+    // What is as it was is not written again.
+    expect((await stat(join(out, "docs/index.html"))).ino).toBe(manual.ino);
     expect((await readFile(join(out, "server.mjs"), "utf8")).startsWith("throw")).toBe(false);
     expect(await readdir(out)).not.toContain("assets");
     expect(await readdir(dir)).toContain("package.json");
