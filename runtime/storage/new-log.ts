@@ -18,6 +18,9 @@ export class NewLog {
   #failure: unknown;
   #queue: Queued[] = [];
   #nextIndex = 0;
+  /** The last append that has to wait for more than its own sync, and how many there are. */
+  #before: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
 
   /** @param file resolves when the file is open; @param made when everything else of the session is on disk, too. */
   constructor(file: Promise<LogFile>, made: Promise<void>) {
@@ -40,19 +43,34 @@ export class NewLog {
 
   append(events: readonly SessionEvent[]): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    if (this.#file !== undefined) return this.#forward(this.#file, events);
+    const written = this.#write(events);
+    return this.#isMade && this.#waiting === 0 ? written : this.#inTurn(written);
+  }
+
+  #write(events: readonly SessionEvent[]): Promise<void> {
+    if (this.#file !== undefined) return this.#file.append(events);
     this.#nextIndex = (events.at(-1)?.index ?? this.#nextIndex - 1) + 1;
     return new Promise((resolve, reject) => this.#queue.push({ events, resolve, reject }));
   }
 
-  #forward(file: LogFile, events: readonly SessionEvent[]): Promise<void> {
-    const appended = file.append(events);
-    return this.#isMade ? appended : Promise.all([appended, this.#made]).then(() => undefined);
+  /** What was appended first is told first: observers are shown events in this order. */
+  #inTurn(written: Promise<void>): Promise<void> {
+    this.#waiting += 1;
+    const done = Promise.all([written, this.#made, this.#before]).then(() => undefined);
+    this.#before = done.then(
+      () => this.#settle(),
+      () => this.#settle(),
+    );
+    return done;
+  }
+
+  #settle(): void {
+    this.#waiting -= 1;
   }
 
   #start(file: LogFile): void {
     this.#file = file;
-    for (const { events, resolve, reject } of this.#queue.splice(0)) this.#forward(file, events).then(resolve, reject);
+    for (const { events, resolve, reject } of this.#queue.splice(0)) file.append(events).then(resolve, reject);
   }
 
   #fail(error: unknown): void {
