@@ -38,8 +38,13 @@ export function createDelivery(
     return opened;
   }
 
-  function owner(session: ObservedSession): RunningChannel | undefined {
-    const channel = channels().get(session.record.channelId);
+  /** Packs hold in memory what they show of a turn: it is told to its end by the one that heard it begin. */
+  const telling = new Map<string, RunningChannel>();
+
+  function owner({ type }: SessionEvent, { record }: ObservedSession): RunningChannel | undefined {
+    const channel = telling.get(record.id) ?? channels().get(record.channelId);
+    if (channel?.pack !== undefined && type === "turn.started") telling.set(record.id, channel);
+    if (type === "turn.completed" || type === "turn.failed") telling.delete(record.id);
     return channel === undefined || !hasHandlers(channel) ? undefined : channel;
   }
 
@@ -114,6 +119,7 @@ export function createDelivery(
 
   return {
     start() {
+      for (const [id, { id: channel }] of telling) if (!channels().has(channel)) telling.delete(id);
       for (const channel of channels().values()) {
         const key = sinceKey(channel.id);
         const handles = hasHandlers(channel);
@@ -125,7 +131,7 @@ export function createDelivery(
     },
 
     async deliver(event, session) {
-      const channel = owner(session);
+      const channel = owner(event, session);
       if (channel === undefined) return;
       if (session.record.createdAt < sources.startedAt) await catchUp(channel, session);
       const cursor = cursors().get(event.sessionId);

@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import * as z from "zod/v4";
 import type { SlackChannelOptions } from "../../runtime/authoring/channels/slack.js";
-import type { AgentParts } from "./support/bundle.js";
+import { type AgentParts, makeBundle } from "./support/bundle.js";
 import { envelope, mention, message, pressButton, type SlackCall, sendEvent } from "./support/fake-slack.js";
 import { call, readEvents } from "./support/host.js";
-import { type SlackHost, startSlackHost } from "./support/slack-host.js";
+import { type SlackHost, slackParts, startSlackHost } from "./support/slack-host.js";
 
 /** The model does as the script says. */
 function scripted(steps: readonly unknown[], more: AgentParts = {}): AgentParts {
@@ -126,6 +126,47 @@ test("streaming with tools: the line that an edit would leave behind is taken aw
   await expect.poll(() => host.slack.of("chat.update").at(-1)?.args.text).toBe("Found it.");
   expect(statuses().at(-1)).toBe("");
   expect(host.slack.posted).toHaveLength(1);
+});
+
+test("an update of the bot in the middle of a turn: who began to tell of it tells its end, the next turn is the new code's", async () => {
+  const told: string[] = [];
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let began = false;
+  const look_up = {
+    description: "Waits.",
+    effect: "read",
+    execute: () => {
+      began = true;
+      return released.then(() => "found");
+    },
+  };
+  const version = (name: string): SlackChannelOptions => ({
+    reply: { mode: "stream", status: false },
+    events: { "turn.completed": () => told.push(name) },
+  });
+  const parts = scripted([[{ text: ["I will ", "look."] }, { call: "look_up" }], [{ text: ["Found ", "it."] }]], {
+    tools: { look_up } as never,
+  });
+  const host = await startSlackHost(version("old"), parts);
+  await sendEvent(host.events, envelope(mention("look")));
+  await expect.poll(() => began).toBe(true);
+  await host.swap(makeBundle([slackParts(version("new"), parts)], { hash: "sha256:two" }));
+  release();
+  await expect.poll(() => told).toEqual(["old"]);
+  expect(host.slack.posted).toHaveLength(1);
+  expect(host.slack.of("chat.update").at(-1)?.args.text).toBe("Found it.");
+  await sendEvent(host.events, envelope(mention("once more", { ts: "1700000000.000900" })));
+  await expect.poll(() => told).toEqual(["old", "new"]);
+});
+
+test("a reply without end becomes a dozen messages, of which the last says that it is cut", async () => {
+  const host = await startSlackHost({}, scripted([[{ text: `${"word ".repeat(700)}\n`.repeat(20) }]]));
+  await sendEvent(host.events, envelope(mention("go on")));
+  await posted(host, 12);
+  expect(host.slack.posted.at(-1)?.text).toBe("… (cut)");
 });
 
 test("a growing reply that somebody deleted is posted anew", async () => {

@@ -120,6 +120,13 @@ test("text without marks comes through, and back, as it was", () => {
   );
 });
 
+test("splitting: a line without a blank is cut beside its links and escapes, not within", () => {
+  const line = `${"x".repeat(95)}<https://a.example/b|c>${"&lt;".repeat(60)}`;
+  const parts = splitMessage(line, 110);
+  expect(parts.join("")).toBe(line);
+  for (const part of parts) expect(part).toMatch(/^(?:x|<https:\/\/a\.example\/b\|c>|&lt;)+$/);
+});
+
 test("splitting: no part too long, none empty, nothing lost, nothing doubled, code closed in each", () => {
   const line = fc.oneof(fc.constant("```"), fc.string({ unit: fc.constantFrom("a", "b", " ", "🦊"), maxLength: 90 }));
   fc.assert(

@@ -17,7 +17,7 @@ import { createBatches } from "./debounce.js";
 import { createEngagement } from "./engagement.js";
 import type { MessageKind, SlackEvent } from "./event.js";
 import { fields, text } from "./fields.js";
-import { splitMessage, toMrkdwn } from "./mrkdwn.js";
+import { toMessages } from "./mrkdwn.js";
 
 export interface Dispatcher {
   /** Handles what was taken in. */
@@ -77,7 +77,7 @@ export function createDispatcher(
 
   async function say({ channelId, threadTs }: SlackConversation, markdown: string): Promise<void> {
     try {
-      for (const part of splitMessage(toMrkdwn(markdown))) {
+      for (const part of toMessages(markdown)) {
         const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
         await client().chat.postMessage({ channel: channelId, text: part, ...thread });
       }

@@ -3,6 +3,9 @@
 /** Longest text of one message; Slack cuts those of more than 4,000 characters. */
 export const maxMessageLength = 3_900;
 
+/** Messages that one text becomes at most: Slack takes about one a second, and nobody reads more. */
+const maxParts = 12;
+
 /** Stands for text that is done with; no model writes it, and it is taken out of what came in. */
 const mark = "\u0000";
 
@@ -134,6 +137,12 @@ export function unescapeText(escaped: string): string {
   return escaped.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
+/** Markdown as the messages that say it; of an endless one the beginning, and that it is cut. */
+export function toMessages(markdown: string): readonly string[] {
+  const parts = splitMessage(toMrkdwn(markdown));
+  return parts.length <= maxParts ? parts : [...parts.slice(0, maxParts - 1), "… (cut)"];
+}
+
 /** A long text in several, cut between lines; code that is cut is closed and opened again. */
 export function splitMessage(text: string, limit: number = maxMessageLength): readonly string[] {
   const parts: string[] = [];
@@ -163,11 +172,17 @@ function cut(line: string, limit: number): readonly string[] {
   let rest = line;
   while (rest.length > limit) {
     const space = rest.lastIndexOf(" ", limit);
-    const at = space > limit / 2 ? space : wholeCharacters(rest, limit);
+    const at = wholeMarks(rest, space > limit / 2 ? space : wholeCharacters(rest, limit));
     pieces.push(rest.slice(0, at));
     rest = rest.slice(at).trimStart();
   }
   return [...pieces, rest];
+}
+
+/** Where to cut, at most at `limit`: never within a link or an escaped character. */
+function wholeMarks(text: string, limit: number): number {
+  const [, link, escaped] = /(<[^<>]*)$|(&\w{0,3})$/.exec(text.slice(0, limit)) ?? [];
+  return limit - (link ?? escaped ?? "").length || limit;
 }
 
 /** Where to cut, at most at `limit`: never between the two halves of one character. */

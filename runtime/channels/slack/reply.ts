@@ -6,7 +6,7 @@ import type { SessionEvent } from "../../session/event.js";
 import type { Log } from "../../session/ports.js";
 import { reasonOf } from "./client.js";
 import { conversationOfKey, formatKey, isNewThreadKey } from "./conversation.js";
-import { splitMessage, toMrkdwn } from "./mrkdwn.js";
+import { toMessages } from "./mrkdwn.js";
 import type { Outbox } from "./outbox.js";
 import { createStreamedReply, firstPart, type StreamedReply } from "./streamed.js";
 
@@ -117,7 +117,7 @@ export function createReplyWriter(
     isShown: async (event) => (await shown(event)) !== undefined,
 
     async deliver(event, ctx, markdown) {
-      const [first, ...rest] = splitMessage(toMrkdwn(markdown));
+      const [first, ...rest] = toMessages(markdown);
       if (first === undefined) return;
       const name = await nameOf(event);
       let ts = await shown(event);
