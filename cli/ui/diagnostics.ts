@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { Diagnostic } from "../../compiler/diagnostics/diagnostic.js";
 import { renderGithub, renderJson, renderPretty } from "../../compiler/diagnostics/render.js";
@@ -25,9 +25,14 @@ export function renderDiagnostics(
     case "pretty":
       return renderPretty(diagnostics, {
         colour: sink.colors.isColorSupported,
-        ...(root === undefined ? {} : { read: (file: string) => readFileSync(join(root, file), "utf8") }),
+        ...(root === undefined ? {} : { read: (file: string) => readSource(join(root, file)) }),
       });
   }
+}
+
+/** A diagnostic may be about what is no file: a pipe would be read for ever. */
+function readSource(file: string): string {
+  return statSync(file).isFile() ? readFileSync(file, "utf8") : "";
 }
 
 /** Where the project stands in the repository that GitHub Actions has checked out. */

@@ -8,9 +8,14 @@ import type { Message, PluginBuild } from "esbuild";
 export const pardoned = Symbol("resolved whatever a package.json says");
 
 /** Whether an error is of a package.json of the project's own. */
-export function isPardonable({ location }: Message): boolean {
-  const file = location?.file ?? "";
+export function isPardonable({ location, text }: Message): boolean {
+  const file = location?.file ?? unreadableFile(text) ?? "";
   return /(?:^|\/)package\.json$/.test(file) && !/(?:^|\/)node_modules\//.test(file);
+}
+
+/** The file that an error without a place is about. */
+export function unreadableFile(text: string): string | undefined {
+  return /^Cannot read file "([^"]+)"/.exec(text)?.[1];
 }
 
 /** Registered last, and only once such an error was met: every import is a round trip more. */

@@ -6,6 +6,7 @@ import { packageAliases } from "../aliases.js";
 import { type Diagnostic, diagnostic, type Span } from "../diagnostics/diagnostic.js";
 import { plainFile } from "./input-names.js";
 import { distFile, readPackage } from "./package-folder.js";
+import { unreadableFile } from "./pardon.js";
 import type { ImportProblem } from "./resolution.js";
 
 /** Where a file stands, as diagnostics name it. */
@@ -13,7 +14,7 @@ export type NameFile = (file: string) => string;
 
 /** An error that stopped the linker. */
 export function linkError(message: Message, nameFile: NameFile, root: string): Diagnostic {
-  const at = spanOf(message, nameFile);
+  const at = spanOf(message, nameFile) ?? placeOfUnreadable(message.text, nameFile);
   const place = at === undefined ? {} : { at };
   const problem = message.detail as ImportProblem | undefined;
   if (problem?.kind === "forbidden") {
@@ -167,6 +168,11 @@ function spanOf({ location }: Message, nameFile: NameFile): Span | undefined {
   const length = Math.max(1, location.length);
   const file = location.namespace === "bdk" ? "" : nameFile(location.file);
   return { file, line: location.line, column, endLine: location.line, endColumn: column + length };
+}
+
+function placeOfUnreadable(text: string, nameFile: NameFile): Span | undefined {
+  const file = unreadableFile(text);
+  return file === undefined ? undefined : { file: nameFile(file), line: 1, column: 1 };
 }
 
 function suggestion({ notes, location }: Message): string | undefined {

@@ -23,7 +23,10 @@ export function readPackageName(source: ProjectSource, dir: string): Result<stri
     const report = diagnostic("badPackageJson", {
       message: `${file} can't be read: ${reason}`,
       at: { file, ...placeIn(text, error.message) },
-      help: "it must be plain JSON: no comments, no trailing commas",
+      help:
+        error instanceof SyntaxError
+          ? "it must be plain JSON: no comments, no trailing commas"
+          : "see to it that the file is there and that you may read it",
     });
     return { value: undefined, diagnostics: [report] };
   }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -65,6 +66,16 @@ describe("bdk validate", () => {
     const { code, stdout } = await bdk(["validate"], { cwd: dir });
     expect(stdout).toMatch(/\n1 warning\n$/);
     expect(code).toBe(0);
+  });
+
+  test("never reads what is no file", async () => {
+    const dir = await temporaryFolder();
+    await writeProject(dir, { "bot/instructions.md": "You wait.\n", "bot/tools/good.ts": toolFile("() => 1") });
+    await linkModules(dir);
+    execFileSync("mkfifo", [join(dir, "bot/tools/pipe.ts")]);
+    const { code, stdout } = await bdk(["validate"], { cwd: dir });
+    expect(stdout).toMatch(/^error\[BDK1019\]: bot\/tools\/pipe\.ts can't be read/);
+    expect(code).toBe(1);
   });
 
   test("--types finds what only types can tell", async () => {
