@@ -70,8 +70,29 @@ export function appendWhole(fd: number, bytes: Uint8Array, size: number): void {
   }
 }
 
+/**
+ * Makes a private folder, and those above it, unless they are there. Not by `recursive: true`: where a file system knows
+ * no new folders, such as `/proc`, that never comes back (Node 20 takes its ENOENT for a missing parent, again and again).
+ */
 export function makeDir(...parts: readonly string[]): string {
   const dir = path.join(...parts);
-  fs.mkdirSync(dir, { recursive: true, mode: privateDir });
+  if (makeOne(dir) === "no parent") {
+    makeDir(path.dirname(dir));
+    if (makeOne(dir) === "no parent")
+      throw Object.assign(new Error(`no folder can be made: ${dir}`), { code: "ENOENT" });
+  }
   return dir;
+}
+
+function makeOne(dir: string): "made" | "no parent" {
+  try {
+    fs.mkdirSync(dir, { mode: privateDir });
+    return "made";
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT" && path.dirname(dir) !== dir) return "no parent";
+    // Where nothing may be written, a folder that is there is refused with that instead of EEXIST.
+    if (fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true) return "made";
+    throw error;
+  }
 }

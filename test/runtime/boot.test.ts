@@ -231,6 +231,10 @@ test("a state root that the disk refuses is named, with what the system said", a
   const { exit, stderr } = run(file, ["--port", "0", "--state-root", file]);
   expect(await exit).toBe(1);
   expect(stderr()).toMatch(/^error: the state root .*server\.mjs\/tester can't be used: ENOTDIR: not a directory/m);
+  // A file system without new folders: where Node's own recursive mkdir never comes back.
+  const none = run(file, ["--port", "0", "--state-root", "/proc/nothing"]);
+  expect(await none.exit).toBe(1);
+  expect(none.stderr()).toMatch(/^error: the state root \/proc\/nothing\/tester can't be used: /m);
 });
 
 test("a state root that another server uses is told as such", async () => {
