@@ -104,7 +104,7 @@ describe("diff() of any manifests", () => {
         const same = JSON.stringify(sortKeys(before)) === JSON.stringify(sortKeys(after));
         expect(diff(before, after).length > 0, `silent about ${JSON.stringify(path)}`).toBe(!same);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   }, 120_000);
 
@@ -162,7 +162,7 @@ describe("diff() of any manifests", () => {
       fc.property(relatives, ([before, after]) => {
         expect(text(diff(before, after).map(mirrored))).toEqual(text(diff(after, before).map(facts)));
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 
