@@ -15,6 +15,7 @@ import { hookEvents } from "./rules/hook-events.js";
 import { privateServices } from "./rules/private-services.js";
 import { rightHelper } from "./rules/right-helper.js";
 import { scheduleForm } from "./rules/schedule-form.js";
+import { scheduleFrontMatter } from "./rules/schedule-front-matter.js";
 import { skillAttributes } from "./rules/skill-attributes.js";
 
 /** What must hold before a look inside makes sense. */
@@ -29,6 +30,7 @@ const contents: readonly Rule[] = [
   builtins,
   cron,
   scheduleForm,
+  scheduleFrontMatter,
   skillAttributes,
 ];
 

@@ -27,7 +27,9 @@ export function define(entry: Entry, graph: ModuleGraph, prose: Prose | undefine
     ...(own ? { define: callee.name } : {}),
     fields: prose?.fields ?? Object.fromEntries(fields),
     literals: Object.fromEntries(literals),
-    ...(prose === undefined ? {} : { prose: { attributes: prose.attributes, body: prose.body } }),
+    ...(prose === undefined
+      ? {}
+      : { prose: { attributes: prose.attributes, body: prose.body, ...(prose.isUnread && { isUnread: true }) } }),
     env: envReads(graph, entry.file).map((read) => inField(read, entry.file, properties)),
   };
 }

@@ -1,6 +1,7 @@
 import type { Span } from "../diagnostics/diagnostic.js";
 import type { Entry } from "../scan/tree.js";
 import type { Literal } from "./facts.js";
+import type { Prose } from "./prose.js";
 
 /** A read of `process.env.NAME` that syntax shows. */
 export interface EnvRead {
@@ -33,7 +34,7 @@ export interface Definition {
   /** Values of the fields that are written out, by dotted path. */
   readonly literals: Readonly<Record<string, Literal>>;
   /** Front matter and body, for Markdown. */
-  readonly prose?: { readonly attributes: Readonly<Record<string, unknown>>; readonly body: string };
+  readonly prose?: Omit<Prose, "fields">;
   /** Reads of the environment in its module and in every project module that it imports, however far. */
   readonly env: readonly EnvRead[];
 }

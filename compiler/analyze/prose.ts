@@ -10,6 +10,8 @@ export interface Prose {
   /** Spans of the front matter's keys. */
   readonly fields: Readonly<Record<string, Span>>;
   readonly body: string;
+  /** There is front matter, and it can't be read: what it lacks is not to be told as well. */
+  readonly isUnread?: boolean;
 }
 
 /** Reads a Markdown entry. Front matter is YAML, and only where the slot has it; nothing of it is ever executed. */
@@ -57,13 +59,13 @@ async function parseFrontMatter(yaml: string, file: string): Promise<Result<Omit
     return { file, line: line + 1, column: col, endLine: line + 1, endColumn: col + length };
   };
   const refuse = (message: string, at: Span, help = usage): Result<Omit<Prose, "body">> => ({
-    value: { attributes: {}, fields: {} },
+    value: { attributes: {}, fields: {}, isUnread: true },
     diagnostics: [diagnostic("badFrontMatter", { message, at, help })],
   });
 
   const [error] = document.errors;
   if (error !== undefined) {
-    const help = "put values that contain a colon, a # or a quote in double quotes";
+    const help = "put values that begin with a *, or contain a colon, a # or a quote, in double quotes";
     return refuse(`the front matter is not YAML: ${error.message}`, spanAt(error.pos[0]), help);
   }
   if (document.contents === null) return { value: { attributes: {}, fields: {} }, diagnostics: [] };
@@ -82,7 +84,7 @@ async function parseFrontMatter(yaml: string, file: string): Promise<Result<Omit
 }
 
 function empty(body: string, ...diagnostics: readonly Diagnostic[]): Result<Prose> {
-  return { value: { attributes: {}, fields: {}, body }, diagnostics };
+  return { value: { attributes: {}, fields: {}, body, isUnread: diagnostics.length > 0 }, diagnostics };
 }
 
 function lineOf(file: string, line: number): Span {

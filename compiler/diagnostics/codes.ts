@@ -79,6 +79,7 @@ export const codes = {
     title: "The skill's front matter is outside the SKILL.md convention",
   },
   wrongDisable: { code: "BDK2020", severity: "error", title: "The helper removes another kind of thing" },
+  scheduleKey: { code: "BDK2021", severity: "warning", title: "A schedule's front matter has no such key" },
   loadFailed: { code: "BDK3001", severity: "error", title: "A module throws while it loads" },
   loadTimeout: { code: "BDK3002", severity: "error", title: "A module never finishes loading" },
   exitAtLoad: { code: "BDK3003", severity: "error", title: "A module ends the process while it loads" },

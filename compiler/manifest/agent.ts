@@ -211,9 +211,10 @@ function schedule(
   facts: Facts,
 ): ScheduleEntry {
   if (winner.prose === undefined) return { ...named, ...(facts as Pick<ScheduleEntry, "cron" | "form">) };
-  const { cron, catchUp, overlap } = winner.prose.attributes;
+  const { cron, catchUp, overlap, description } = winner.prose.attributes;
   return {
     ...named,
+    ...(typeof description === "string" ? { description } : {}),
     cron: String(cron),
     form: "markdown",
     prompt: winner.prose.body,

@@ -7,6 +7,7 @@ export const cron: Rule = ({ definition, slot, config, at }) => {
   if (slot.kind !== "schedule") return [];
   const { prose, fields, name } = definition;
   if (prose !== undefined) {
+    if (prose.isUnread === true) return [];
     const value = prose.attributes.cron;
     if (value === undefined || value === null) {
       return [missing(name, fields.cron ?? at(), 'start the file with front matter: cron: "0 9 * * 1-5"')];
