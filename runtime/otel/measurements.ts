@@ -36,6 +36,7 @@ export function createMeasurements(log: Log): Measurements {
   const histograms = new Map<string, Histogram>();
   const tagged = new Map<string, Record<string, string | number | boolean>>();
   let hasWarned = false;
+  let hasDoubted = false;
 
   function update<T>(series: Map<string, T>, name: string, tags: OtelTags, next: (before: T | undefined) => T): void {
     const key = `${name} ${JSON.stringify(Object.entries(tags).sort())}`;
@@ -62,18 +63,29 @@ export function createMeasurements(log: Log): Measurements {
     );
   }
 
+  /** Measuring must never fail what is measured: what is no number is left out, and said once. */
+  function isNumber(name: string, value: unknown): value is number {
+    if (Number.isFinite(value)) return true;
+    if (!hasDoubted)
+      log("warn", `otel: "${String(name)}" was given what is no finite number; such values are left out`);
+    hasDoubted = true;
+    return false;
+  }
+
   return {
     for(sessionId) {
       return {
         increment(name: string, value: number | OtelTags = 1, more: OtelTags = {}) {
-          const by = typeof value === "number" ? value : 1;
-          const tags = typeof value === "number" ? more : value;
-          if (!Number.isFinite(by)) return;
+          const isTagged = typeof value === "object" && value !== null;
+          const by = isTagged ? 1 : value;
+          const tags = plain(isTagged ? value : more);
+          if (!isNumber(name, by)) return;
           update(counters, name, tags, (before) => ({ name, tags, value: (before?.value ?? 0) + by }));
           write("counter", name, by, tags, sessionId);
         },
-        histogram(name, value, tags = {}) {
-          if (!Number.isFinite(value)) return;
+        histogram(name, value, given = {}) {
+          const tags = plain(given);
+          if (!isNumber(name, value)) return;
           update(histograms, name, tags, (before) => ({
             name,
             tags,
@@ -85,6 +97,7 @@ export function createMeasurements(log: Log): Measurements {
           write("histogram", name, value, tags, sessionId);
         },
         tag(name, value) {
+          if (!isTag(value)) return;
           write("tag", name, value, {}, sessionId);
           if (sessionId === undefined) return;
           const tags = tagged.get(sessionId) ?? {};
@@ -99,4 +112,14 @@ export function createMeasurements(log: Log): Measurements {
     histograms: () => [...histograms.values()],
     tags: (sessionId) => ({ ...tagged.get(sessionId) }),
   };
+}
+
+/** Tags as they are meant to be; JavaScript may give anything. */
+function plain(tags: OtelTags): OtelTags {
+  if (typeof tags !== "object" || tags === null || Array.isArray(tags)) return {};
+  return Object.fromEntries(Object.entries(tags).filter(([, value]) => isTag(value)));
+}
+
+function isTag(value: unknown): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }

@@ -14,6 +14,9 @@ export interface FileScopes {
 /** `host.files` as plain files, contained in the scope's folder. A write is on disk when it resolves. */
 export function createHostFiles(scopes: FileScopes): HostFilesApi {
   function root({ scope = "session" }: FileScope = {}): string {
+    if (scope !== "session" && scope !== "deployment") {
+      throw new Error(`host.files: the scope is "session" or "deployment", not ${JSON.stringify(scope)}`);
+    }
     const dir = scope === "deployment" ? scopes.deployment : scopes.session;
     if (dir === undefined) {
       throw new Error(
@@ -29,13 +32,18 @@ export function createHostFiles(scopes: FileScopes): HostFilesApi {
     contents: Uint8Array | string,
     mode: "replace" | "append",
   ): void {
-    const fd = openFile(containedPath(root(options), file, true), mode);
-    try {
-      fs.writeFileSync(fd, contents);
-      fs.fdatasyncSync(fd);
-    } finally {
-      fs.closeSync(fd);
+    if (typeof contents !== "string" && !(contents instanceof Uint8Array)) {
+      throw new Error(`host.files: what is written is a string or a Uint8Array, not ${kindOf(contents)}`);
     }
+    told(file, () => {
+      const fd = openFile(containedPath(root(options), file, true), mode);
+      try {
+        fs.writeFileSync(fd, contents);
+        fs.fdatasyncSync(fd);
+      } finally {
+        fs.closeSync(fd);
+      }
+    });
   }
 
   return {
@@ -46,14 +54,12 @@ export function createHostFiles(scopes: FileScopes): HostFilesApi {
       put(file, options, contents, "append");
     },
     async read(file, options) {
-      try {
+      return ifThere(file, () => {
         const target = containedPath(root(options), file, false);
-        if (fs.lstatSync(target).isSymbolicLink()) throw new Error(`path "${file}" is a link`);
-        return await fs.promises.readFile(target);
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
+        const found = fs.lstatSync(target, { throwIfNoEntry: false });
+        if (found?.isSymbolicLink()) throw new Error(`path "${file}" is a link`);
+        return found?.isFile() ? fs.readFileSync(target) : undefined;
+      });
     },
     async list(prefix = "", options) {
       const dir = root(options);
@@ -65,7 +71,37 @@ export function createHostFiles(scopes: FileScopes): HostFilesApi {
         .sort();
     },
     async delete(file, options) {
-      fs.rmSync(containedPath(root(options), file, false), { force: true });
+      ifThere(file, () => fs.rmSync(containedPath(root(options), file, false), { force: true }));
     },
   };
+}
+
+/** What the system says of a file, in the words of who asked for it: its place on this machine is nobody's business. */
+function told<T>(file: string, act: () => T): T {
+  if (typeof file !== "string") throw new Error(`host.files: a path is a string, not ${kindOf(file)}`);
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    const { code } = error;
+    const isFolder = code === "EISDIR" || code === "ERR_FS_EISDIR";
+    const reason = isFolder ? "is a folder" : isMissing(error) ? "leads through a file" : `can't be used (${code})`;
+    throw new Error(`path "${file}" ${reason}`, { cause: error });
+  }
+}
+
+/** As `told`; nothing, when there is no such file. */
+function ifThere<T>(file: string, act: () => T): T | undefined {
+  return told(file, () => {
+    try {
+      return act();
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  });
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? "null" : typeof value;
 }

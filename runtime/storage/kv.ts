@@ -14,7 +14,11 @@ export function createFileKv(dir: string): HostKvApi {
   const queues = new Map<string, Promise<void>>();
   /** The last put of each file that has not begun. */
   const waiting = new Map<string, { text: string; done: Promise<void> }>();
-  const fileOf = (key: string) => path.join(dir, `${createHash("sha256").update(key).digest("hex")}.json`);
+  const fileOf = (key: string) => {
+    if (typeof key !== "string")
+      throw new Error(`host.kv: a key is a string, not ${key === null ? "null" : typeof key}`);
+    return path.join(dir, `${createHash("sha256").update(key).digest("hex")}.json`);
+  };
 
   /** Runs after everything asked of this file before. */
   function inOrder(file: string, act: () => Promise<void>): Promise<void> {
@@ -50,8 +54,8 @@ export function createFileKv(dir: string): HostKvApi {
       }
     },
     async put(key, value) {
-      const text = toText(key, value);
       const file = fileOf(key);
+      const text = toText(key, value);
       const behind = waiting.get(file);
       if (behind !== undefined) {
         behind.text = text;

@@ -108,3 +108,35 @@ test("files of a call outside any session need the deployment scope", async () =
   });
   expect(await sessions.callTool(alice, { toolName: "shared", input: {} })).toMatchObject({ isError: false });
 });
+
+test("what JavaScript gives beyond the types is refused in words, or left out by otel", async () => {
+  const root = tempDir();
+  const { host, close } = await servicesOfSession(root);
+  const odd = (value: unknown) => value as never;
+  for (const key of [5, null, {}, undefined]) {
+    await expect(host.kv.put(odd(key), 1)).rejects.toThrow("host.kv: a key is a string");
+    await expect(host.kv.get(odd(key))).rejects.toThrow("host.kv: a key is a string");
+    await expect(host.files.read(odd(key))).rejects.toThrow("host.files: a path is a string");
+    await expect(host.files.write(odd(key), "x")).rejects.toThrow("host.files: a path is a string");
+    await expect(host.files.write("a.txt", odd(key))).rejects.toThrow("is a string or a Uint8Array");
+  }
+  await expect(host.files.write("a.txt", "x", odd({ scope: "weird" }))).rejects.toThrow('not "weird"');
+  await host.files.write("folder/a.txt", "x");
+  expect(await host.files.read("folder")).toBeUndefined();
+  for (const [act, reason] of [
+    [host.files.write("folder", "x"), 'path "folder" is a folder'],
+    [host.files.append("folder", "x"), 'path "folder" is a folder'],
+    [host.files.delete("folder"), 'path "folder" is a folder'],
+    [host.files.write("folder/a.txt/b", "x"), 'path "folder/a.txt/b" leads through a file'],
+  ] as const) {
+    await expect(act).rejects.toThrow(new Error(reason));
+  }
+  expect(await host.files.read("folder/a.txt/b")).toBeUndefined();
+  for (const value of ["1", null, Number.NaN, 10n]) {
+    host.otel.increment("odd", odd(value), odd(null));
+    host.otel.histogram("odd", odd(value), odd([1]));
+    host.otel.tag("odd", odd(value === "1" ? {} : null));
+  }
+  host.otel.increment("odd", 1, odd({ a: { b: 1 }, c: null }));
+  await close();
+});
