@@ -114,10 +114,8 @@ function makeCompiler(dir: string, options: CompileOptions, incremental: boolean
       if (evaluated === undefined || finish.hasErrors()) return finish(tree, { surfaces, evaluated });
       const scripts = await phase("scripts", () => linkScripts(surfaces, evaluated, root));
       if (finish.hasErrors()) return finish(tree, { surfaces, evaluated });
-      const created = await phase("manifest", () => ({
-        value: createManifest(surfaces, evaluated, source, scripts),
-        diagnostics: [],
-      }));
+      const created = await phase("manifest", () => createManifest(surfaces, evaluated, source, scripts));
+      if (finish.hasErrors()) return finish(tree, { surfaces, evaluated });
       const { manifest, blobs } = created;
       if (until === "manifest") return finish(tree, { surfaces, evaluated, manifest });
       const { code } = evaluated.linked;

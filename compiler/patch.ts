@@ -101,7 +101,9 @@ export async function createPatch(
         linked: { ...known.evaluated.linked, code, base: linked?.base ?? base },
         facts: (slug, id) => facts.get(keyOf({ slug, id })) ?? known.evaluated.facts(slug, id),
       };
-      const { manifest, blobs } = createManifest(surfaces, evaluated, source, known.scripts);
+      const created = createManifest(surfaces, evaluated, source, known.scripts);
+      if (created.diagnostics.length > 0) return undefined;
+      const { manifest, blobs } = created.value;
       patchables.set(code, { surfaces, evaluated, scripts: known.scripts, whole: known.whole, patches });
       const earlier = last.diagnostics.filter((each) => {
         const file = primarySpan(each)?.file;

@@ -70,6 +70,16 @@ describe("output", () => {
     }
   });
 
+  it("of a file that is gone again is a diagnostic", async () => {
+    const dir = project("gone", { "bot/sandbox/workspace/seed.txt": "x", "bot/tools/a.ts": tool('"Stays."') });
+    const seed = path.join(dir, "bot/sandbox/workspace/seed.txt");
+    const result = await build(dir, { onPhase: (phase) => phase === "manifest" && rmSync(seed) });
+    expect(result.diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      "BDK1019 bot/sandbox/workspace/seed.txt can't be read: there is no such file",
+    ]);
+    expect(result.bundle).toBeUndefined();
+  });
+
   it("is a diagnostic where there is no folder", async () => {
     const { diagnostics } = await build(path.join(workshop, "nowhere"));
     expect(diagnostics.map(({ code }) => code)).toEqual(["BDK1002"]);

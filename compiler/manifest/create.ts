@@ -1,5 +1,6 @@
 /** Phase 5: the manifest, version 1. Pure: the same surfaces and facts give the same bytes. */
 import type { Manifest } from "../../runtime/manifest/schema.js";
+import type { Diagnostic, Result } from "../diagnostics/diagnostic.js";
 import type { Evaluated } from "../evaluate/evaluate.js";
 import { packageVersion } from "../link/package-folder.js";
 import type { Surface } from "../resolve/surface.js";
@@ -23,13 +24,15 @@ export function createManifest(
   evaluated: Evaluated,
   source: ProjectSource,
   scripts: Scripts,
-): CreatedManifest {
+): Result<CreatedManifest> {
+  const diagnostics: Diagnostic[] = [];
   const blobs: Record<string, Readonly<Record<string, string>>> = {};
   const codeHash = createCodeHash(evaluated.linked, source.root);
   const agents = surfaces.map((surface) => {
     const files = createFileStore(source);
     const agent = createAgent(surface, evaluated, { files, scripts, codeHash });
     blobs[surface.slug] = files.blobs();
+    diagnostics.push(...files.problems);
     return agent;
   });
   const { code } = evaluated.linked;
@@ -42,5 +45,5 @@ export function createManifest(
   });
   const hash = `sha256:${sha256(`${JSON.stringify(content)}\0${code.text}`)}`;
   const { manifestVersion, ...before } = content;
-  return { manifest: { ...before, hash, manifestVersion }, blobs };
+  return { value: { manifest: { ...before, hash, manifestVersion }, blobs }, diagnostics };
 }
