@@ -18,13 +18,16 @@ interface App {
   };
 }
 
+/** A project whose Slack channel has these options. */
+const filesOf = (options: string) => ({
+  "package.json": '{ "name": "helper", "type": "module" }\n',
+  "bot/instructions.md": "You help.\n",
+  "bot/channels/slack.ts": `import { slackChannel } from "@cursor/bdk/channels/slack";\n\nexport default slackChannel(${options});\n`,
+});
+
 async function project(slack: string): Promise<string> {
   const dir = await temporaryFolder();
-  await writeProject(dir, {
-    "package.json": '{ "name": "helper", "type": "module" }\n',
-    "bot/instructions.md": "You help.\n",
-    "bot/channels/slack.ts": `import { slackChannel } from "@cursor/bdk/channels/slack";\n\nexport default slackChannel(${slack});\n`,
-  });
+  await writeProject(dir, filesOf(slack));
   await linkModules(dir);
   return dir;
 }
@@ -124,8 +127,8 @@ describe("bdk slack manifest", () => {
   });
 });
 
-describe("options of slackChannel", () => {
-  test.each([
+test("wrong options of slackChannel are told, each at its place", async () => {
+  const cases = [
     ['{ reply: { mode: "whisper" } }', "reply.mode"],
     ["{ replies: {} }", "replies"],
     ['{ engagement: { channelPosts: { allow: "#alerts" } } }', "engagement.channelPosts.allow"],
@@ -133,10 +136,16 @@ describe("options of slackChannel", () => {
     ["{ suggestedPrompts: Array(5).fill({ title: 'a', message: 'b' }) }", "four at most"],
     ["{ onAppMention: 7 }", "onAppMention"],
     ["{ onChannelPost: () => null }", "never called"],
-  ])("%s is told, at its place", async (options, told) => {
-    const { code, stdout } = await bdk(["validate", "--dir", await project(options)]);
-    expect(code).toBe(1);
-    expect(stdout).toContain(told);
-    expect(stdout).toContain("bot/channels/slack.ts:3:");
-  });
+  ] as const;
+  const dir = await temporaryFolder();
+  await linkModules(dir);
+  for (const [at, [options]] of cases.entries()) await writeProject(join(dir, `bot${at}`), filesOf(options));
+  const { code, stdout } = await bdk(["validate", "--dir", dir, "--json"]);
+  expect(code).toBe(1);
+  const { diagnostics } = JSON.parse(stdout) as { diagnostics: readonly { file: string; line: number }[] };
+  for (const [at, [options, told]] of cases.entries()) {
+    const found = diagnostics.filter(({ file }) => file === `bot${at}/bot/channels/slack.ts`);
+    expect(found, options).toMatchObject([{ severity: "error", line: 3 }]);
+    expect(JSON.stringify(found), options).toContain(told);
+  }
 });
