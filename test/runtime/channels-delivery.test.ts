@@ -58,6 +58,8 @@ test("events of the channel's own sessions, each type's handler before the one o
     { dev: true },
   );
   await call(`${host.base}/v1/session`, { body: { message: "not the channel's" } });
+  await expect.poll(() => told.at(-1)).toMatch(/^hook \d+ session\.waiting$/);
+  expect(told.filter((line) => !line.startsWith("hook"))).toEqual([]);
   const { id } = (await call(`${host.base}/v1/channels/drive/a`, { method: "POST" })).body as { id: string };
   const events = (await readEvents(host.base, id)).filter(({ type }) => !type.endsWith(".appended"));
   const completed = events.find(({ type }) => type === "message.completed")?.index ?? -1;
