@@ -1,5 +1,5 @@
 /** Headers by which a proxy or a tunnel speaks for somebody else. Their presence means: the caller is not this machine. */
-const forwardingHeaders = [
+const forwardingHeaders: ReadonlySet<string> = new Set([
   "forwarded",
   "x-forwarded-for",
   "x-forwarded-host",
@@ -17,7 +17,7 @@ const forwardingHeaders = [
   "fly-client-ip",
   "true-client-ip",
   "via",
-] as const;
+]);
 
 /** What an auth policy may look at; header names in lower case. */
 export interface AuthRequest {
@@ -59,7 +59,8 @@ export function isLoopbackOrigin(origin: string): boolean {
  */
 export function isDirectLoopback(request: AuthRequest): boolean {
   if (!isKnownLoopbackAddress(request.peer)) return false;
-  if (forwardingHeaders.some((name) => request.headers[name] !== undefined)) return false;
+  // A request has few headers: asking each is cheaper than asking for all that there might be.
+  for (const name in request.headers) if (forwardingHeaders.has(name)) return false;
   const { host, origin } = request.headers;
   if (typeof host !== "string" || !isKnownLoopbackHost(host)) return false;
   if (origin === undefined || request.isAllowedOrigin === true) return true;

@@ -37,11 +37,12 @@ export function allowAll(): AuthPolicy {
 export function authenticate(
   chain: readonly AuthPolicy[],
   request: AuthRequest,
+  from = 0,
 ): Principal | undefined | Promise<Principal | undefined> {
-  for (const [index, policy] of chain.entries()) {
-    const admitted = policy.admit(request);
+  for (let at = from; at < chain.length; at += 1) {
+    const admitted = chain[at]?.admit(request);
     if (admitted instanceof Promise) {
-      return admitted.then((principal) => principal ?? authenticate(chain.slice(index + 1), request));
+      return admitted.then((principal) => principal ?? authenticate(chain, request, at + 1));
     }
     if (admitted !== undefined) return admitted;
   }

@@ -11,7 +11,8 @@ export interface ServedAgents {
   readonly bundle: AgentBundle;
   /** In the order of the manifest they came with. */
   all(): readonly ServedAgent[];
-  get(slug: string): ServedAgent | undefined;
+  /** The agent of a slug; without one the first. */
+  get(slug: string | undefined): ServedAgent | undefined;
   /** Takes new code: all agents change at once, or none does. */
   swap(next: AgentBundle): Promise<void>;
   /** Takes up what an earlier process left: open turns, parked approvals. */
@@ -70,7 +71,7 @@ export async function openAgents(bundle: AgentBundle, options: ServedAgentsOptio
       return current;
     },
     all: () => [...agents.values()],
-    get: (slug) => agents.get(slug),
+    get: (slug) => (slug === undefined ? agents.values().next().value : agents.get(slug)),
     swap: (next) => {
       const done = swapping.then(() => swap(next));
       swapping = done.catch(() => undefined);

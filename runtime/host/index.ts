@@ -1,4 +1,5 @@
 /** The server: agents mounted on one fastify app, from a bundle in memory. Source: `http-api.md`, decisions 20–25. */
+import { setMaxListeners } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { toCaller } from "../auth/caller.js";
@@ -105,6 +106,7 @@ export async function createHostWith(
 
   const passes = createPeerPasses();
   const state: HostState = { baseUrl: "", ownUrl: "", isDraining: false, closing: new AbortController() };
+  setMaxListeners(0, state.closing.signal); // one for each request that waits
   const connections = {
     version: bundle.manifest.bdk,
     peer: (slug: string) => {
@@ -257,7 +259,7 @@ function createHttpHost(
     playground: pageOf("playground"),
     docs: pageOf("docs"),
     mounts: () => agents.all(),
-    mount: (slug) => (slug === undefined ? agents.all()[0] : agents.get(slug)),
+    mount: (slug) => agents.get(slug),
     urlOf: (slug) => (isMulti ? `${state.baseUrl}/${slug}` : state.baseUrl),
     manifestHash: () => agents.bundle.manifest.hash,
     toCaller: rememberCallers((principal) => toCaller(principal, { dev, loopbackOnly, allowAnonymous })),

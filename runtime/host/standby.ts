@@ -6,6 +6,10 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { RuntimeError } from "../errors.js";
+import { isMcpPath } from "../http/mcp.js";
+import { errorReply } from "../mcp/message.js";
+import { codes } from "../mcp/protocol.js";
+import { idOfNobody } from "../mcp/receive.js";
 import { storeHolder } from "../storage/lock.js";
 import { StartupError } from "./environment.js";
 import { toStartupError, urlOfAddress } from "./listen.js";
@@ -147,15 +151,9 @@ function answerWaiting(health: StandbyOptions["health"], holder: () => number | 
   return (request: IncomingMessage, response) => {
     const path = request.url?.split("?", 1)[0] ?? "";
     const isHealth = /^(?:\/[^/]+)?\/v1\/health\/?$/.test(path);
-    const body = isHealth
-      ? { ok: true, ...health, standby: true }
-      : {
-          ok: false,
-          error: "storage_unavailable",
-          message: `this server stands by; process ${holder() ?? "?"} serves this state`,
-          standby: true,
-        };
-    const text = JSON.stringify(body);
+    const text = isHealth
+      ? JSON.stringify({ ok: true, ...health, standby: true })
+      : refusal(path, request.headers["mcp-protocol-version"], holder());
     response.writeHead(isHealth ? 200 : 503, {
       "content-type": "application/json; charset=utf-8",
       "content-length": Buffer.byteLength(text),
@@ -166,6 +164,16 @@ function answerWaiting(health: StandbyOptions["health"], holder: () => number | 
     });
     response.end(text);
   };
+}
+
+/** What is told of anything but the health: in the form that a client of the path understands. */
+function refusal(path: string, mcpVersion: unknown, holder: number | undefined): string {
+  const error = "storage_unavailable";
+  const message = `this server stands by; process ${holder ?? "?"} serves this state`;
+  if (!isMcpPath(path)) return JSON.stringify({ ok: false, error, message, standby: true });
+  // No body is read here, so the request's id is not known.
+  const id = idOfNobody(mcpVersion);
+  return errorReply(503, id, codes.internal, message, { error, standby: true }).body;
 }
 
 function isTaken(error: unknown): boolean {

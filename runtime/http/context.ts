@@ -92,8 +92,12 @@ export function findAgent(host: HttpHost) {
   };
 }
 
-/** Route hook: runs the auth chain, before any byte of the body is read; 401 when no policy admits the request. */
-export function requireCaller(host: HttpHost) {
+/**
+ * Route hook: runs the auth chain, before any byte of the body is read; 401 when no policy admits the request.
+ *
+ * @param refuse why a request is turned away before anybody asks who sent it
+ */
+export function requireCaller(host: HttpHost, refuse?: (request: AuthRequest) => RuntimeError | undefined) {
   const settle = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -107,7 +111,13 @@ export function requireCaller(host: HttpHost) {
     request.bdkCaller = host.toCaller(principal);
   };
   return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    const admitted = authenticate(host.auth, toAuthRequest(host, request));
+    const asked = toAuthRequest(host, request);
+    const refusal = refuse?.(asked);
+    if (refusal !== undefined) {
+      done(refusal);
+      return;
+    }
+    const admitted = authenticate(host.auth, asked);
     if (admitted instanceof Promise || host.meter !== undefined) {
       Promise.resolve(admitted)
         .then((principal) => settle(request, reply, principal))

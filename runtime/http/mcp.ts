@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { AuthRequest } from "../auth/loopback.js";
 import { isForeignOrigin } from "../auth/policy.js";
 import { RuntimeError } from "../errors.js";
 import type { Generation } from "../host/generation.js";
@@ -7,8 +8,9 @@ import type { McpEndpoint } from "../mcp/endpoint.js";
 import { errorReply, type Reply, type RpcId, readMessage } from "../mcp/message.js";
 import { codes } from "../mcp/protocol.js";
 import { idOfNobody, receive } from "../mcp/receive.js";
+import { RunningCalls } from "../mcp/running-calls.js";
 import { createToolsEndpoint, type ServerFacts } from "../mcp/tools-endpoint.js";
-import { type AgentMount, agentOf, callerOf, type HttpHost, requireCaller, toAuthRequest } from "./context.js";
+import { type AgentMount, agentOf, type HttpHost, requireCaller } from "./context.js";
 import { describeError } from "./errors.js";
 import { McpExchange } from "./mcp-exchange.js";
 import { protectAnswer } from "./security.js";
@@ -20,8 +22,7 @@ import { refuseWhileDraining } from "./session.js";
  */
 export function mcpRoutes(app: FastifyInstance, host: HttpHost): void {
   app.register((mcp, _options, done) => {
-    mcp.addHook("onRequest", refuseForeignOrigin(host));
-    mcp.addHook("onRequest", requireCaller(host));
+    mcp.addHook("onRequest", requireCaller(host, refuseForeignOrigin));
     mcp.setErrorHandler((error, request, reply) => sendMcpError(host, error, request, reply));
     mcp.post("/v1/mcp", answerWith(host, createAgentEndpoint));
     mcp.post("/v1/mcp/tools", answerWith(host, createToolsEndpoint));
@@ -59,11 +60,9 @@ function isFrameworkCode(error: unknown, code: string): boolean {
 }
 
 /** A page of another site, whoever it says it is: 403, before anything else is looked at. */
-function refuseForeignOrigin(host: HttpHost) {
-  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
-    const isForeign = isForeignOrigin(toAuthRequest(host, request));
-    done(isForeign ? new RuntimeError("forbidden", "pages of other origins may not call this server") : undefined);
-  };
+function refuseForeignOrigin(request: AuthRequest): RuntimeError | undefined {
+  if (!isForeignOrigin(request)) return undefined;
+  return new RuntimeError("forbidden", "pages of other origins may not call this server");
 }
 
 type Make = (agent: AgentMount, facts: ServerFacts) => McpEndpoint;
@@ -71,6 +70,7 @@ type Make = (agent: AgentMount, facts: ServerFacts) => McpEndpoint;
 function answerWith(host: HttpHost, make: Make) {
   /** The texts of an agent's endpoint, for as long as its code answers. */
   const endpoints = new WeakMap<Generation, McpEndpoint>();
+  const calls = new WeakMap<AgentMount, RunningCalls>();
 
   function endpointOf(agent: AgentMount): McpEndpoint {
     const known = endpoints.get(agent.generation);
@@ -80,20 +80,37 @@ function answerWith(host: HttpHost, make: Make) {
     return made;
   }
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  function callsOf(agent: AgentMount): RunningCalls {
+    const known = calls.get(agent);
+    if (known !== undefined) return known;
+    const made = new RunningCalls();
+    calls.set(agent, made);
+    return made;
+  }
+
+  return (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
     refuseWhileDraining(host);
-    const endpoint = endpointOf(agentOf(request));
-    if (request.body === undefined) throw new RuntimeError("invalid_request", "the body is empty: send a message");
-    const exchange = new McpExchange(request, reply, callerOf(request), host.closing);
-    try {
-      const answer = receive(endpoint, request.body, exchange);
-      return exchange.finish(answer instanceof Promise ? await answer : answer);
-    } catch (error) {
+    const agent = agentOf(request);
+    const { body } = request;
+    if (body === undefined) throw new RuntimeError("invalid_request", "the body is empty: send a message");
+    const exchange = new McpExchange(request, reply, host.closing, callsOf(agent));
+    const fail = (error: unknown): void => {
       exchange.release();
       if (!exchange.hasBegun) throw error;
       host.log.error(`${request.method} ${request.url.split("?", 1)[0]} failed after it had begun to answer`, error);
-      return exchange.finish(failure(request.body, error));
+      exchange.finish(failure(body, error));
+    };
+    try {
+      const answer = receive(endpointOf(agent), body, exchange);
+      if (answer instanceof Promise) {
+        exchange.keepAlive();
+        return answer.then((ready) => exchange.finish(ready)).catch(fail);
+      }
+      exchange.finish(answer);
+    } catch (error) {
+      fail(error);
     }
+    return undefined;
   };
 }
 

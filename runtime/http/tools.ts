@@ -3,6 +3,7 @@ import type { CatalogTool } from "../connections/contract.js";
 import { RuntimeError } from "../errors.js";
 import { hasLentTools, lentToolDetail, toolListing, withLentTools } from "../host/info.js";
 import type { AgentManifest } from "../manifest/schema.js";
+import { after } from "../session/soon.js";
 import { readBody, readQuery, readString } from "./body.js";
 import { agentOf, callerOf, type HttpHost } from "./context.js";
 import { refuseWhileDraining } from "./session.js";
@@ -19,11 +20,11 @@ export function toolRoutes(app: FastifyInstance, host: HttpHost): void {
     const continuationToken = readString(body, "continuationToken");
     const called = agentOf(request).sessions.callTool(callerOf(request), {
       toolName,
-      input: body.input === undefined ? {} : body.input,
+      input: body.input,
       ...(sessionId !== undefined && { sessionId }),
       ...(continuationToken !== undefined && { continuationToken }),
     });
-    return called.then(({ callId, toolName: name, isError, result, durationMs }) => ({
+    return after(called, ({ callId, toolName: name, isError, result, durationMs }) => ({
       ok: true,
       toolName: name,
       callId,

@@ -17,7 +17,7 @@ export function createAgentEndpoint(agent: AgentMount, facts: ServerFacts): McpE
   const names = ["ask", "check", ...(hasServerTools(manifest) ? ["call_tool"] : [])];
   return {
     ...identity(agent, facts),
-    capabilities: '{"tools":{}}',
+    hasLogging: false,
     tools: list,
     paramHeaders: (name) => (names.includes(name) ? [] : undefined),
     call: (call) => answer(agent, callable, call),
@@ -51,7 +51,7 @@ function reportFields(report: AskReport, { era }: McpCall): ResultFields {
 }
 
 async function callTool(agent: AgentMount, callable: readonly ToolEntry[], call: McpCall): Promise<ResultFields> {
-  const { args, caller, era, signal, progress } = call;
+  const { args, caller, era, progress } = call;
   if (!isFields(args)) throw new RuntimeError("invalid_input", "the arguments must be an object");
   const { toolName, input = {}, sessionId } = args;
   if (typeof toolName !== "string") throw new RuntimeError("invalid_input", '"toolName" must be a string');
@@ -62,7 +62,7 @@ async function callTool(agent: AgentMount, callable: readonly ToolEntry[], call:
   const { result, isError } = await agent.sessions.callTool(caller, {
     toolName,
     input,
-    signal: signal(),
+    signal: call.signal,
     ...(typeof sessionId === "string" && { sessionId }),
     ...(progress && { notices: { progress } }),
   });

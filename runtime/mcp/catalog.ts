@@ -2,7 +2,7 @@
 import type { AgentManifest, ToolEntry } from "../manifest/schema.js";
 import type { McpTool } from "./endpoint.js";
 import type { Fields } from "./message.js";
-import { type ParamHeader, readParamHeaders } from "./param-headers.js";
+import { type ParamHeader, readParamHeaders, withoutOddMarks } from "./param-headers.js";
 import type { Era } from "./protocol.js";
 
 /** A tool that MCP clients may call. */
@@ -47,12 +47,13 @@ export function describeTools(tools: Iterable<ListedTool>, era: Era): string {
 
 function describe({ entry, structured }: ListedTool, era: Era): McpTool {
   const { name, title, description, inputSchema, outputSchema, effect } = entry;
+  const listed: Fields = era === "modern" ? withoutOddMarks(inputSchema) : inputSchema;
   return {
     name,
     ...(typeof title === "string" && { title }),
     description: typeof description === "string" ? description : "",
     // Arguments are an object in any case; clients refuse a whole list for one schema that does not say so.
-    inputSchema: inputSchema.type === undefined ? { type: "object", ...(inputSchema as Fields) } : inputSchema,
+    inputSchema: listed.type === undefined ? { type: "object", ...listed } : listed,
     ...(outputSchema !== undefined && structured[era] && { outputSchema }),
     ...(effect === "read" && { annotations: { readOnlyHint: true } }),
   };

@@ -82,7 +82,7 @@ async function waitFor(
   waitMs: number,
 ): Promise<AskReport> {
   const { caller, progress } = call;
-  const gaveUp = call.signal();
+  const gaveUp = call.signal;
   let told = 0;
   const tell = (text: string) => {
     told += 1;
@@ -102,10 +102,7 @@ async function waitFor(
   try {
     const report = await watch.report();
     // A client that takes its request back takes back the turn that it began, and no one else's.
-    const isTakenBack = call.era === "modern" && gaveUp.aborted && call.isGone();
-    if (isTakenBack && message !== undefined && watch.isStillOurs) {
-      await sessions.stop(caller, sessionId);
-    }
+    if (call.isTakenBack && message !== undefined && watch.isStillOurs) await sessions.stop(caller, sessionId);
     return report;
   } finally {
     clearInterval(beat);

@@ -5,7 +5,7 @@ export type RpcId = string | number;
 
 export type Message =
   | { readonly is: "request"; readonly id: RpcId; readonly method: string; readonly params: Fields }
-  | { readonly is: "notification"; readonly method: string }
+  | { readonly is: "notification"; readonly method: string; readonly params: Fields }
   | { readonly is: "response" }
   | { readonly is: "malformed"; readonly id: RpcId | undefined; readonly message: string };
 
@@ -15,6 +15,8 @@ export type Request = Extract<Message, { is: "request" }>;
 export interface Reply {
   readonly status: number;
   readonly body?: string;
+  /** The client no longer waits for it: said only where HTTP asks for something to be said. */
+  readonly isUnwanted?: boolean;
 }
 
 const noParams: Fields = Object.freeze({});
@@ -32,13 +34,16 @@ export function readMessage(value: unknown): Message {
   }
   if (typeof method !== "string") return malformed('"method" must be a string');
   if (params !== undefined && !isFields(params)) return malformed('"params" must be an object');
-  if (!("id" in value)) return { is: "notification", method };
+  if (!("id" in value)) return { is: "notification", method, params: params ?? noParams };
   if (knownId === undefined) return malformed('"id" must be a string or a whole number');
   return { is: "request", id: knownId, method, params: params ?? noParams };
 }
 
+/** A reply that says something. */
+type Said = Reply & { readonly body: string };
+
 /** @param result JSON text */
-export function resultReply(id: RpcId, result: string): Reply {
+export function resultReply(id: RpcId, result: string): Said {
   return { status: 200, body: `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}` };
 }
 
@@ -49,7 +54,7 @@ export function errorReply(
   code: number,
   message: string,
   data?: unknown,
-): Reply {
+): Said {
   return { status, body: JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } }) };
 }
 

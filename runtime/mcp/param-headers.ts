@@ -30,6 +30,39 @@ export function readParamHeaders(schema: Fields): readonly ParamHeader[] {
   return found.filter(({ header }) => found.filter((other) => other.header === header).length === 1);
 }
 
+/** Keywords whose value is a map of names to schemas, and those whose value is data. */
+const maps = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
+const data = new Set(["enum", "const", "default", "examples"]);
+
+/**
+ * A schema without the marks that the protocol does not allow, for which clients have to leave the whole tool out of
+ * their list. The same schema when it has none.
+ */
+export function withoutOddMarks(schema: Fields): Fields {
+  const kept = new Set(readParamHeaders(schema).map(({ path }) => JSON.stringify(path)));
+  let isChanged = false;
+  /** @param path the properties that lead here; `undefined` where a mark is never allowed */
+  const clean = (at: unknown, path: readonly string[] | undefined): unknown => {
+    if (Array.isArray(at)) return at.map((each) => clean(each, undefined));
+    if (!isFields(at)) return at;
+    const entries = Object.entries(at).flatMap(([key, value]) => {
+      if (data.has(key)) return [[key, value]];
+      if (key === "x-mcp-header") {
+        if (path !== undefined && kept.has(JSON.stringify(path))) return [[key, value]];
+        isChanged = true;
+        return [];
+      }
+      if (!maps.has(key) || !isFields(value)) return [[key, clean(value, undefined)]];
+      const below = key === "properties" ? path : undefined;
+      const schemas = Object.entries(value).map(([name, each]) => [name, clean(each, below && [...below, name])]);
+      return [[key, Object.fromEntries(schemas)]];
+    });
+    return Object.fromEntries(entries);
+  };
+  const cleaned = clean(schema, []) as Fields;
+  return isChanged ? cleaned : schema;
+}
+
 /** What is wrong with the headers beside these arguments; `undefined` when nothing is. */
 export function checkParamHeaders(
   marked: readonly ParamHeader[],

@@ -25,6 +25,8 @@ export const codes = {
   internal: -32603,
   headerMismatch: -32020,
   unsupportedVersion: -32022,
+  /** Our own, outside all reserved ranges. */
+  cancelled: -32800,
 } as const;
 
 /** Keys of `_meta` that carry the protocol. */
@@ -33,6 +35,7 @@ export const metaKeys = {
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
   logLevel: "io.modelcontextprotocol/logLevel",
   serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
   progressToken: "progressToken",
 } as const;
 

@@ -1,4 +1,5 @@
 /** A POST body: which revision it speaks, one message or a batch of them, and what is answered. */
+import type { Soon } from "../session/soon.js";
 import type { McpEndpoint } from "./endpoint.js";
 import { errorReply, isFields, type Message, type Reply, type RpcId, readMessage } from "./message.js";
 import { batchVersion, codes, legacyVersions, metaKeys, modernVersion, supportedVersions } from "./protocol.js";
@@ -8,7 +9,7 @@ import { type Exchange, serveLegacy, serveModern } from "./serve.js";
 export const maxBatch = 50;
 
 /** Answers the JSON value of a body. */
-export function receive(endpoint: McpEndpoint, body: unknown, exchange: Exchange): Reply | Promise<Reply> {
+export function receive(endpoint: McpEndpoint, body: unknown, exchange: Exchange): Soon<Reply> {
   return Array.isArray(body) ? receiveBatch(endpoint, body, exchange) : receiveOne(endpoint, body, exchange);
 }
 
@@ -17,7 +18,7 @@ export function idOfNobody(version: unknown): null | undefined {
   return version === modernVersion ? undefined : null;
 }
 
-function receiveOne(endpoint: McpEndpoint, body: unknown, exchange: Exchange): Reply | Promise<Reply> {
+function receiveOne(endpoint: McpEndpoint, body: unknown, exchange: Exchange): Soon<Reply> {
   const message = readMessage(body);
   const version = exchange.headers["mcp-protocol-version"];
   const nobody = idOfNobody(version);
@@ -30,9 +31,12 @@ function receiveOne(endpoint: McpEndpoint, body: unknown, exchange: Exchange): R
         ? errorReply(400, nobody, codes.invalidRequest, "a client sends requests and notifications, no responses")
         : { status: 202 };
     case "notification":
-      return version === undefined || supportedVersions.includes(String(version))
-        ? { status: 202 }
-        : unsupported(nobody, version);
+      if (version !== undefined && !supportedVersions.includes(String(version))) return unsupported(nobody, version);
+      // Since 2026-07-28 a client closes the connection instead.
+      if (message.method === "notifications/cancelled" && version !== modernVersion) {
+        exchange.cancel(message.params.requestId);
+      }
+      return { status: 202 };
     case "request":
       return receiveRequest(endpoint, message, exchange);
   }
@@ -40,7 +44,7 @@ function receiveOne(endpoint: McpEndpoint, body: unknown, exchange: Exchange): R
 
 type Request = Extract<Message, { is: "request" }>;
 
-function receiveRequest(endpoint: McpEndpoint, request: Request, exchange: Exchange): Reply | Promise<Reply> {
+function receiveRequest(endpoint: McpEndpoint, request: Request, exchange: Exchange): Soon<Reply> {
   const { id, params } = request;
   const header = exchange.headers["mcp-protocol-version"];
   const meta = isFields(params._meta) ? params._meta : {};
@@ -80,7 +84,7 @@ async function receiveBatch(endpoint: McpEndpoint, body: readonly unknown[], exc
   const answers: string[] = [];
   for (const each of body) {
     const reply = await receiveOne(endpoint, each, exchange);
-    if (reply.body !== undefined) answers.push(reply.body);
+    if (reply.body !== undefined && reply.isUnwanted !== true) answers.push(reply.body);
   }
   return answers.length === 0 ? { status: 202 } : { status: 200, body: `[${answers.join(",")}]` };
 }

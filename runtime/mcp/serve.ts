@@ -1,25 +1,45 @@
 /** One message of a client, from its headers to its answer. Source: MCP 2026-07-28, and its revisions since 2025-03-26. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Caller } from "../session/service.js";
-import type { McpCall, McpEndpoint, ResultFields } from "./endpoint.js";
+import type { Soon } from "../session/soon.js";
+import type { McpEndpoint, ResultFields } from "./endpoint.js";
 import { decodeHeaderValue } from "./header-value.js";
-import { errorReply, type Fields, isFields, notification, type Reply, type Request, resultReply } from "./message.js";
+import {
+  errorReply,
+  type Fields,
+  isFields,
+  notification,
+  type Reply,
+  type Request,
+  type RpcId,
+  resultReply,
+} from "./message.js";
 import { checkParamHeaders } from "./param-headers.js";
 import { codes, type Era, legacyVersions, logLevels, metaKeys, supportedVersions } from "./protocol.js";
+import type { Cancellable } from "./running-calls.js";
+import { ServedCall } from "./served-call.js";
 
 /** Who speaks, and how to speak to them before the answer. */
 export interface Exchange {
   readonly headers: IncomingHttpHeaders;
   readonly caller: Caller;
-  /** Sends a text ahead of the answer; left out when the client takes no event stream. */
-  readonly notify?: (text: string) => void;
-  /** Aborts when the server closes and, with `orGone`, when the client went away. */
-  signal(orGone: boolean): AbortSignal;
+  /** Whether anything can be said before the answer: the client takes an event stream. */
+  readonly takesNotices: boolean;
+  /** Sends a text ahead of the answer. */
+  notify(text: string): void;
+  /** Aborts when the server closes. */
+  readonly closing: AbortSignal;
+  /** Aborts when the server closes, and when the client went away before it was answered. */
+  readonly gone: AbortSignal;
   /** Whether the client went away before it was answered. */
   readonly isGone: boolean;
+  /** Lets the client take a call back until it has ended; gives what to call then. */
+  begin(id: RpcId, call: Cancellable): () => void;
+  /** Takes back the call that a client names by its id. */
+  cancel(id: unknown): void;
 }
 
-type Answer = Reply | Promise<Reply>;
+type Answer = Soon<Reply>;
 
 /** Answers a request of a revision that opens with `initialize`. Errors are answers: the status is 200. */
 export function serveLegacy(endpoint: McpEndpoint, request: Request, exchange: Exchange): Answer {
@@ -30,6 +50,7 @@ export function serveLegacy(endpoint: McpEndpoint, request: Request, exchange: E
     case "ping":
       return resultReply(id, "{}");
     case "logging/setLevel":
+      if (!endpoint.hasLogging) return unknownMethod(200, request);
       // Nothing is remembered from one request to the next: the level stays what it is.
       return logLevels.includes(String(params.level))
         ? resultReply(id, "{}")
@@ -39,7 +60,7 @@ export function serveLegacy(endpoint: McpEndpoint, request: Request, exchange: E
     case "tools/call":
       return callTool(endpoint, request, "legacy", exchange);
     default:
-      return errorReply(200, id, codes.methodNotFound, `there is no method "${clip(method)}"`);
+      return unknownMethod(200, request);
   }
 }
 
@@ -68,60 +89,60 @@ export function serveModern(endpoint: McpEndpoint, request: Request, exchange: E
       const problem = marked && checkParamHeaders(marked, params.arguments, exchange.headers);
       return problem === undefined ? callTool(endpoint, request, "modern", exchange) : mismatch(problem);
     }
+    case "subscriptions/listen":
+      return listen(endpoint, request, exchange);
     default:
-      return errorReply(404, id, codes.methodNotFound, `there is no method "${clip(method)}"`);
+      return unknownMethod(404, request);
   }
 }
 
 function callTool(endpoint: McpEndpoint, request: Request, era: Era, exchange: Exchange): Answer {
   const { id, params } = request;
-  const { name, arguments: args = {} } = params;
+  const { name } = params;
   if (typeof name !== "string") return errorReply(200, id, codes.invalidParams, '"name" must be a string');
   if (endpoint.paramHeaders(name) === undefined) {
     return errorReply(200, id, codes.invalidParams, `there is no tool "${clip(name)}"`);
   }
   const answer = (fields: ResultFields) =>
     resultReply(id, era === "modern" ? `{${opening(endpoint)},${fields}}` : `{${fields}}`);
-  const meta = isFields(params._meta) ? params._meta : undefined;
-  const fields = endpoint.call({
-    era,
-    name,
-    args,
-    caller: exchange.caller,
-    // A connection that breaks off is a cancelled request since 2026-07-28, and was expressly none before.
-    signal: () => exchange.signal(era === "modern"),
-    isGone: () => exchange.isGone,
-    ...(exchange.notify && noticesTo(exchange.notify, era, meta)),
-  });
-  return typeof fields === "string" ? answer(fields) : fields.then(answer);
+  const call = new ServedCall(name, request, era, exchange);
+  const fields = endpoint.call(call);
+  if (typeof fields === "string") return answer(fields);
+  return era === "modern" ? fields.then(answer) : untilCancelled(call, id, fields.then(answer), exchange);
 }
 
-/** What the client wants to hear before the answer: progress under its token, log lines from its level on. */
-function noticesTo(
-  notify: (text: string) => void,
-  era: Era,
-  meta: Fields | undefined,
-): Pick<McpCall, "progress" | "log"> {
-  const token = meta?.[metaKeys.progressToken];
-  const asked = era === "modern" ? meta?.[metaKeys.logLevel] : "info";
-  const least = logLevels.indexOf(String(asked));
-  let last = Number.NEGATIVE_INFINITY;
-  return {
-    ...((typeof token === "string" || typeof token === "number") && {
-      progress: (progress, total, message) => {
-        // A value that does not grow is none: clients may take it for a fault.
-        if (!(progress > last)) return;
-        last = progress;
-        notify(notification("notifications/progress", { progressToken: token, progress, total, message }));
+/** The answer, or that none is wanted any more. */
+function untilCancelled(call: ServedCall, id: RpcId, answer: Promise<Reply>, exchange: Exchange): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const end = exchange.begin(id, {
+      cancel(reason) {
+        call.cancel(reason);
+        resolve({ ...errorReply(200, id, codes.cancelled, reason.message), isUnwanted: true });
       },
-    }),
-    ...(asked !== undefined &&
-      least >= 0 && {
-        log: (level, data) => {
-          if (logLevels.indexOf(level) >= least) notify(notification("notifications/message", { level, data }));
-        },
-      }),
-  };
+    });
+    answer.then(resolve, reject).finally(() => {
+      end();
+      call.end();
+    });
+  });
+}
+
+/**
+ * A stream of news, of which there are none: a list changes when another process serves it. So the subscription is
+ * acknowledged, with nothing in it, and over.
+ */
+function listen({ serverInfo }: McpEndpoint, { id, params }: Request, exchange: Exchange): Reply {
+  if (!isFields(params.notifications)) {
+    return errorReply(200, id, codes.invalidParams, '"notifications" must say what to listen for');
+  }
+  const meta = { [metaKeys.subscriptionId]: id };
+  exchange.notify(notification("notifications/subscriptions/acknowledged", { _meta: meta, notifications: {} }));
+  const told = `"${metaKeys.subscriptionId}":${JSON.stringify(id)},"${metaKeys.serverInfo}":${serverInfo}`;
+  return resultReply(id, `{"resultType":"complete","_meta":{${told}}}`);
+}
+
+function unknownMethod(status: number, { id, method }: Request): Reply {
+  return errorReply(status, id, codes.methodNotFound, `there is no method "${clip(method)}"`);
 }
 
 /** Lists come whole, so no cursor was ever given out. */
@@ -139,7 +160,8 @@ function discovery(endpoint: McpEndpoint): string {
   return `"supportedVersions":${JSON.stringify(supportedVersions)},${about(endpoint)}`;
 }
 
-function about({ capabilities, instructions }: McpEndpoint): string {
+function about({ hasLogging, instructions }: McpEndpoint): string {
+  const capabilities = hasLogging ? '{"tools":{},"logging":{}}' : '{"tools":{}}';
   return `"capabilities":${capabilities}${instructions === undefined ? "" : `,"instructions":${instructions}`}`;
 }
 

@@ -2,6 +2,8 @@
 
 import { RuntimeError } from "../errors.js";
 import type { AgentMount } from "../http/context.js";
+import type { DirectToolCall, ToolCallOutcome } from "../session/service.js";
+import type { Soon } from "../session/soon.js";
 import { resultFields, textFields } from "./call-result.js";
 import { callableTools, describeTools, type ListedTool, listTools } from "./catalog.js";
 import type { McpCall, McpEndpoint, ResultFields } from "./endpoint.js";
@@ -25,7 +27,7 @@ export function createToolsEndpoint(agent: AgentMount, facts: ServerFacts): McpE
   };
   return {
     ...identity(agent, facts),
-    capabilities: '{"tools":{},"logging":{}}',
+    hasLogging: true,
     tools: (era) => lists[era](),
     paramHeaders: (name) => tools.get(name)?.paramHeaders,
     call: (call) => callAgentTool(agent, tools.get(call.name), call),
@@ -42,23 +44,37 @@ export function identity({ generation: { agent } }: AgentMount, { version, isDev
   };
 }
 
-async function callAgentTool(agent: AgentMount, tool: ListedTool | undefined, call: McpCall): Promise<ResultFields> {
-  const { era, name, args, caller, signal, progress, log } = call;
-  try {
-    const { result, isError } = await agent.sessions.callTool(caller, {
-      toolName: name,
-      input: args,
-      get signal() {
-        return signal();
-      },
-      notices: { ...(progress && { progress }), ...(log && { log }) },
-    });
-    return resultFields({ value: result, isError, isStructured: tool?.structured[era] === true }, era);
-  } catch (error) {
-    // A model can mend its arguments: it gets them back as a failed call, not as a fault of the protocol.
-    if (error instanceof RuntimeError && error.code === "invalid_input") return textFields(error.message, true);
-    throw error;
+function callAgentTool(agent: AgentMount, tool: ListedTool | undefined, call: McpCall): Soon<ResultFields> {
+  const { era } = call;
+  const tell = ({ result, isError }: ToolCallOutcome) =>
+    resultFields({ value: result, isError, isStructured: tool?.structured[era] === true }, era);
+  const called = agent.sessions.callTool(call.caller, new DirectCall(call));
+  return called instanceof Promise ? called.then(tell).catch(toFailedCall) : tell(called);
+}
+
+/** A call as the session service takes it; a tool that does not last never asks for the signal. */
+class DirectCall implements DirectToolCall {
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly notices: McpCall;
+  readonly #call: McpCall;
+
+  constructor(call: McpCall) {
+    this.toolName = call.name;
+    this.input = call.args;
+    this.notices = call;
+    this.#call = call;
   }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+}
+
+/** A model can mend its arguments: it gets them back as a failed call, not as a fault of the protocol. */
+function toFailedCall(error: unknown): ResultFields {
+  if (error instanceof RuntimeError && error.code === "invalid_input") return textFields(error.message, true);
+  throw error;
 }
 
 /** Made at the first request, so that startup does not pay for it. */

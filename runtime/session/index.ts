@@ -59,7 +59,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
     for await (const [line] of store.read(sessionId, record.index)) return isMarked(line, record);
     return false;
   });
-  const callTool = createDirectCalls(deps, tokens, requireRunner);
+  const callTool = createDirectCalls(deps, tokens, requireOpen, requireRunner);
   let isClosing = false;
   store.onGone(forget);
 
@@ -325,10 +325,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
       return store.follow(sessionId, startIndex, signal, hasEnded);
     },
 
-    callTool(caller, call) {
-      requireOpen();
-      return callTool(caller, call);
-    },
+    callTool,
 
     async approvals(caller, sessionId) {
       const runner = await requireRunner(caller, sessionId);

@@ -3,6 +3,7 @@
  * (`decide`, `reduce`) by `runner.ts`; everything that touches the world comes in through ports.
  */
 import type { JsonValue, SessionEvent, SessionMode, SessionPurpose } from "./event.js";
+import type { Soon } from "./soon.js";
 
 /** The caller as this core needs it; `runtime/auth/principal.ts` is assignable to it. */
 export interface Caller {
@@ -149,7 +150,8 @@ export interface SessionService {
     startIndex: number,
     signal: AbortSignal,
   ): Promise<AsyncIterable<readonly string[]>>;
-  callTool(caller: Caller, call: DirectToolCall): Promise<ToolCallOutcome>;
+  /** Answers at once where the tool does. Never throws: it rejects. */
+  callTool(caller: Caller, call: DirectToolCall): Soon<ToolCallOutcome>;
   approvals(caller: Caller, sessionId: string): Promise<readonly PendingApproval[]>;
   resolveApproval(
     caller: Caller,

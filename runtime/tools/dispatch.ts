@@ -34,6 +34,7 @@ export class AuthoredTool implements CallableTool {
   readonly entry: ToolEntry;
   readonly sources: DispatchSources;
   readonly timeoutMs: number;
+  readonly #namespace: string | undefined;
   readonly #check: InputCheck;
   readonly #checkOutput: ReturnType<typeof standardValidator>;
 
@@ -45,6 +46,7 @@ export class AuthoredTool implements CallableTool {
     this.definition = definition;
     this.sources = sources;
     this.timeoutMs = definition.timeoutMs ?? entry.timeoutMs ?? defaultTimeoutMs;
+    this.#namespace = namespaceOf(entry);
     this.#check = createInputCheck(entry, definition.inputSchema, sources.sections);
     this.#checkOutput = standardValidator(definition.outputSchema);
   }
@@ -60,7 +62,7 @@ export class AuthoredTool implements CallableTool {
   }
 
   contextOf(scope: CallScope): CallContext {
-    return new CallContext(scope, this.sources, namespaceOf(this.entry));
+    return new CallContext(scope, this.sources, this.#namespace);
   }
 
   /** Applies `outputSchema`, where there is one, to a plain result or to an envelope's structured part. */

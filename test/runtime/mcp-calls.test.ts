@@ -8,6 +8,7 @@ import { defineTool } from "../../runtime/authoring/tools.js";
 import { decodeHeaderValue } from "../../runtime/mcp/header-value.js";
 import { makeBundle } from "./support/bundle.js";
 import { startHost } from "./support/host.js";
+import { generations } from "./support/mcp-clients.js";
 import { expectAlive, meta, modern, rpc, type Sent, stateless } from "./support/mcp-rpc.js";
 import { createGate, createTester } from "./support/tester.js";
 
@@ -244,5 +245,46 @@ describe("headers", () => {
     expect(await statusOf({ dry: true }, { "mcp-param-dry": "true" })).toBe(200);
     expect(await statusOf({ dry: true }, { "mcp-param-dry": "True" })).toBe(400);
     expect(await statusOf({ odd: "x" }, {})).toBe(200);
+  });
+
+  it("lists tools without marks that the protocol does not allow, for which clients would leave the whole tool out", async () => {
+    const marked = defineTool({
+      description: "Marked oddly.",
+      inputSchema: {
+        type: "object",
+        properties: {
+          good: { type: "string", "x-mcp-header": "Good" },
+          "x-mcp-header": { type: "string" },
+          empty: { type: "string", "x-mcp-header": "" },
+          one: { type: "string", "x-mcp-header": "Twice" },
+          two: { type: "string", "x-mcp-header": "twice" },
+          number: { type: "number", "x-mcp-header": "Number" },
+          list: { type: "array", items: { type: "string", "x-mcp-header": "Item" } },
+          either: { anyOf: [{ type: "string", "x-mcp-header": "Either" }, { type: "null" }] },
+          data: { const: { "x-mcp-header": "stays" } },
+        },
+      },
+      execute: () => "called",
+    });
+    const { base } = await startHost(makeBundle([createTester({ tools: { marked } }).parts]));
+    const url = `${base}/v1/mcp/tools`;
+    const client = await generations["@modelcontextprotocol/client, stateless"](url);
+    const listed = (await client.list()).find(({ name }) => name === "marked");
+    expect(listed?.inputSchema).toEqual({
+      type: "object",
+      properties: {
+        good: { type: "string", "x-mcp-header": "Good" },
+        "x-mcp-header": { type: "string" },
+        empty: { type: "string" },
+        one: { type: "string" },
+        two: { type: "string" },
+        number: { type: "number" },
+        list: { type: "array", items: { type: "string" } },
+        either: { anyOf: [{ type: "string" }, { type: "null" }] },
+        data: { const: { "x-mcp-header": "stays" } },
+      },
+    });
+    expect(await client.call("marked", { good: "g", one: "1" })).toMatchObject({ content: [{ text: "called" }] });
+    await client.close();
   });
 });

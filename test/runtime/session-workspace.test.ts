@@ -204,9 +204,9 @@ test("a workspace that can't be made is said so: 500 for a direct write, a tool 
     code: "workspace_unavailable",
     status: 500,
   });
-  expect((await sessions.callTool(alice, { toolName: "where", input: {} }).catch((error) => error)).code).toBe(
-    "workspace_unavailable",
-  );
+  await expect(sessions.callTool(alice, { toolName: "where", input: {} })).rejects.toMatchObject({
+    code: "workspace_unavailable",
+  });
 });
 
 test("a file that the workspace has no place for fails its turn, and no other", async () => {

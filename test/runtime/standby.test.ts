@@ -8,6 +8,7 @@ import { beforeAll, expect, test } from "vitest";
 import { makeBundle } from "./support/bundle.js";
 import { type Emitted, emitProject } from "./support/emitted.js";
 import { call, followUntil, isWaiting, startHost, startSession, temporaryFolder } from "./support/host.js";
+import { rpc } from "./support/mcp-rpc.js";
 import { startTimed } from "./support/timed-server.js";
 
 let emitted: Emitted;
@@ -166,6 +167,13 @@ test("while it waits it is alive and not ready; SIGTERM ends the waiting", async
     expect(answer.headers.get("retry-after")).toBe("1");
   }
   expect((await call(`${url}/v1/session`, { body: { message: "hello" } })).status).toBe(503);
+  for (const path of ["/v1/mcp", "/v1/mcp/tools"]) {
+    const { status, body } = await rpc(`${url}${path}`, "ping");
+    expect([status, body]).toMatchObject([
+      503,
+      { jsonrpc: "2.0", id: null, error: { code: -32603, data: { error: "storage_unavailable", standby: true } } },
+    ]);
+  }
   expect(await second.end("SIGTERM")).toBe(0);
   const third = startTimed(emitted, undefined);
   await expect(third.listening).rejects.toThrow(/another server \(pid \d+\) is using .*--standby/s);
