@@ -72,10 +72,12 @@ async function runOtherwise(
 ): Promise<readonly Pass[]> {
   const checks: Pass[] = [];
   const isSoundIn = (entry: EvaluationEntry) => (pass: Pass) => isSound(pass.outcomes.get(keyOf(entry)), pass);
-  for (const style of [otherSchemeSentinel, otherHostSentinel, otherNumberSentinel]) {
-    const open = waiting.filter((entry) => passes.some(isSoundIn(entry)) && !checks.some(isSoundIn(entry)));
-    if (open.length === 0) break;
-    checks.push(await run(sentinels(names, style)));
+  for (const { style, alike } of others) {
+    const pass = passes[alike];
+    if (pass === undefined) continue;
+    const settled = [...passes.slice(0, alike), ...checks];
+    const open = waiting.filter((entry) => isSoundIn(entry)(pass) && !settled.some(isSoundIn(entry)));
+    if (open.length > 0) checks.push(await run(sentinels(names, style)));
   }
   return checks;
 }
@@ -214,6 +216,13 @@ function numberSentinel(name: string): string {
 function otherNumberSentinel(name: string): string {
   return String(2 * Number(numberSentinel(name)) + 1);
 }
+
+/** Other values, and which of the passes with made-up ones (0: text, 1: numbers) has those that are like them. */
+const others = [
+  { style: otherSchemeSentinel, alike: 0 },
+  { style: otherHostSentinel, alike: 0 },
+  { style: otherNumberSentinel, alike: 1 },
+];
 
 /** Whole fields: further in, a path may be made of what the environment was said to hold. */
 function fixedFields(paths: readonly string[]): readonly string[] {
