@@ -29,6 +29,9 @@ const backOff = { first: 500, longest: 60_000 } as const;
 /** How long it is remembered that a server speaks an earlier revision, in milliseconds. */
 const eraMs = 3_600_000;
 
+/** What a timer can be set to; one that is set to more is over at once. Milliseconds. */
+const longestTimeoutMs = 2 ** 31 - 1;
+
 /** Pages of a list before the server is taken for one that never ends. */
 const mostPages = 200;
 
@@ -157,7 +160,11 @@ export class Link {
       ({ client }) =>
         client.callTool(
           { name: tool, arguments: { ...args } },
-          { timeout: timeoutMs, ...(signal && { signal }), ...(toolDefinition && { toolDefinition }) },
+          {
+            timeout: Math.min(timeoutMs, longestTimeoutMs),
+            ...(signal && { signal }),
+            ...(toolDefinition && { toolDefinition }),
+          },
         ),
       signal,
     );

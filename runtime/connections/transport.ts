@@ -83,6 +83,8 @@ async function openHttp(
     throw new ConnectionError("connection_unreachable", "its url, with variables filled in, is no http or https URL");
   }
   const url = new URL(written);
+  const ofUrl = secretsOfUrl(url);
+  if (!way.oauth) moveLogin(url, headers);
   const { name, kind } = spec;
   const authProvider = way.oauth
     ? await sources.authProvider?.({ name, kind, url: written, settings: way.settings })
@@ -105,7 +107,17 @@ async function openHttp(
     ? new SSEClientTransport(url, options)
     : new StreamableHTTPClientTransport(url, { ...options, onInsufficientScope: "throw" });
   const secrets = [...filled.secrets, ...Object.values(headers), ...Object.values(way.settings)];
-  return { transport, secrets: [...secrets, ...secretsOfUrl(url)] };
+  return { transport, secrets: [...secrets, ...ofUrl] };
+}
+
+/** A user and a password in a URL, which `fetch` does not take, go where they are sent anyway. */
+function moveLogin(url: URL, headers: Record<string, string>): void {
+  const { username, password } = url;
+  if (username === "" && password === "") return;
+  url.username = "";
+  url.password = "";
+  if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) return;
+  headers.authorization = `Basic ${Buffer.from(`${decode(username)}:${decode(password)}`).toString("base64")}`;
 }
 
 /** A password or a key in a URL is as secret as one in a header. */

@@ -319,6 +319,20 @@ describe("what is secret", () => {
     expect(seen).not.toMatch(/token-number/);
   });
 
+  it("may stand for a password in the url, which goes into a header and is shown nowhere", async () => {
+    const server = await serveOld(echoing([textTool("one")]));
+    process.env.OFFICE_PASSWORD = "s3cret%2Fword";
+    const url = server.url.replace("//", "//ann:${OFFICE_PASSWORD}@");
+    const host = await startHost(connectedBundle({ mcp: { office: { url, advertiseTools: true } } }));
+    const called = await call(`${host.base}/v1/tools/office__one`, { body: {} });
+    expect(called.body).toMatchObject({ isError: false });
+    const sent = Buffer.from("ann:s3cret/word").toString("base64");
+    expect(server.requests.at(-1)?.headers.authorization).toBe(`Basic ${sent}`);
+    await server.close();
+    const failed = await call(`${host.base}/v1/tools/office__one`, { body: {} });
+    expect(JSON.stringify([failed.body, host.lines])).not.toMatch(/s3cret|YW5u/);
+  });
+
   it("that is not set is named, without a request", async () => {
     delete process.env.NOWHERE_TOKEN;
     const server = await serveOld(echoing([textTool("one")]));

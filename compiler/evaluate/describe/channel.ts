@@ -18,10 +18,15 @@ const route = z.looseObject({
   handler: callable,
 });
 
+const policy = z.custom<unknown>(
+  (value) => typeof value === "function" || (isObject(value) && value.__agentServe === "auth"),
+  "expected a policy such as localDevStrict(), or a function",
+);
+
 const channel = z.looseObject({
   pack: z.optional(z.string()),
   options: z.optional(z.unknown()),
-  auth: z.optional(z.array(z.unknown())),
+  auth: z.optional(z.array(policy)),
   routes: z.optional(z.array(route)),
   events,
   onStart: z.optional(callable),
@@ -37,8 +42,10 @@ export async function describeChannel(value: unknown): Promise<Described> {
     const schemas: Record<string, unknown> = {};
     for (const field of ["bodySchema", "querySchema"] as const) {
       if (each[field] == null) continue;
-      const found = await describeSchema(each[field], `routes.${index}.${field}`, "input", "value");
+      const at = `routes.${index}.${field}`;
+      const found = await describeSchema(each[field], at, "input", "value");
       all.push(...found.problems);
+      if (found.problems.length === 0 && found.validates === "json-schema") all.push(plainSchema(at));
       schemas[field] = found.schema;
     }
     routes.push(present({ method: each.method, path: each.path, description: each.description, ...schemas }));
@@ -55,6 +62,16 @@ export async function describeChannel(value: unknown): Promise<Described> {
       routes,
       events: names,
     }),
+  };
+}
+
+/** Nothing would check it: a tool's input has a validator for these, a request has not. */
+function plainSchema(field: string): Problem {
+  return {
+    code: "unknownSchema",
+    path: field,
+    message: `${field}: a plain JSON Schema checks no request; a route takes zod, or another Standard Schema`,
+    help: "for example z.object({ id: z.string() })",
   };
 }
 

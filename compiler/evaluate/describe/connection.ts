@@ -1,14 +1,15 @@
 import * as z from "zod/mini";
 import type { Problem } from "../protocol.js";
-import { check, type Described, present, text, wrongShape } from "./shape.js";
+import { check, type Described, milliseconds, present, text, wrongShape } from "./shape.js";
 
 const shape = z.looseObject({
   description: z.optional(z.string()),
   advertiseTools: z.optional(z.boolean()),
-  tools: z.optional(z.looseObject({ allow: z.optional(z.array(z.string())), block: z.optional(z.array(z.string())) })),
+  // Strict: a misspelt `allow` would allow everything.
+  tools: z.optional(z.strictObject({ allow: z.optional(z.array(z.string())), block: z.optional(z.array(z.string())) })),
   readTools: z.optional(z.array(z.string())),
   needsApproval: z.optional(z.union([z.boolean(), z.array(z.string())])),
-  timeoutMs: z.optional(z.number().check(z.positive())),
+  timeoutMs: z.optional(milliseconds),
   url: z.optional(text),
   headers: z.optional(z.record(z.string(), z.optional(z.string()))),
   oauth: z.optional(z.boolean()),
@@ -61,7 +62,7 @@ export function describeConnection(value: unknown): Described {
     ...(way === "command" ? Object.values(data.env ?? {}) : []),
   ]);
   return {
-    problems: [...problems, ...strayFields(data, way)],
+    problems: [...problems, ...strayFields(data, way), ...badHeaders(data.headers)],
     facts: present({
       description,
       transport,
@@ -85,6 +86,13 @@ function strayFields(data: Readonly<Record<string, unknown>>, way: keyof typeof 
         .filter((field) => data[field] !== undefined)
         .map((field) => wrongShape(field, `belongs to a connection with ${other}, and this one has ${way}`)),
     );
+}
+
+/** Names that no request can carry; values are known when the connection opens. */
+function badHeaders(headers: object = {}): readonly Problem[] {
+  return Object.keys(headers)
+    .filter((name) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    .map((name) => wrongShape("headers", `"${name}" is not the name of a header`));
 }
 
 const belongTo = {

@@ -14,6 +14,9 @@ export const callable = z.custom<(...args: never[]) => unknown>(
 /** Text that says something. */
 export const text = z.string().check(z.refine((value) => value.trim() !== "", "must not be empty"));
 
+/** A time that somebody waits: what is longer than the longest timer would be over at once. */
+export const milliseconds = z.number().check(z.positive(), z.maximum(2 ** 31 - 1));
+
 /** What a description of a definition yields: facts when all is well enough, and what is wrong. */
 export interface Described {
   readonly facts?: Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { describeSchema } from "./schema.js";
-import { callable, check, type Described, present, text } from "./shape.js";
+import { callable, check, type Described, milliseconds, present, text } from "./shape.js";
 
 const shape = z.looseObject({
   description: text,
@@ -11,7 +11,7 @@ const shape = z.looseObject({
   effect: z.optional(z.union([z.enum(["read", "write"]), callable], 'expected "read", "write" or a function')),
   needsApproval: z.optional(z.union([z.boolean(), callable], "expected a boolean or a function")),
   dryRunResult: z.optional(z.unknown()),
-  timeoutMs: z.optional(z.number().check(z.positive())),
+  timeoutMs: z.optional(milliseconds),
   execute: callable,
 });
 
