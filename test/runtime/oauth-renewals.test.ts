@@ -138,7 +138,7 @@ it("whoever renews a login is alone with it, in whatever process", async () => {
   expect(order).toEqual(["first begins", "first ends", "second"]);
 });
 
-it("a renewal that was killed keeps nobody waiting", async () => {
+it("a renewal that was killed keeps nobody waiting", { timeout: 25_000 }, async () => {
   const office = await openOffice();
   const stateRoot = office.logIn(temporaryFolder(), longAgo);
   const folder = join(stateRoot, ".oauth/tester/office.renewal");
@@ -150,7 +150,7 @@ it("a renewal that was killed keeps nobody waiting", async () => {
   giveBack();
   writeFileSync(lock, left);
   const host = await startHost(office.bundle, { stateRoot });
-  // Whoever waits gives up after thirty seconds, which is as long as a test may take.
+  // Whoever waits gives up after thirty seconds, which is longer than this test may take.
   expect(await say(host.base)).toMatchObject(worked);
 });
 

@@ -156,8 +156,8 @@ test("an update of the bot in the middle of a turn: who began to tell of it tell
   await host.swap(makeBundle([slackParts(version("new"), parts)], { hash: "sha256:two" }));
   release();
   await expect.poll(() => told).toEqual(["old"]);
+  await expect.poll(() => host.slack.of("chat.update").at(-1)?.args.text).toBe("Found it.");
   expect(host.slack.posted).toHaveLength(1);
-  expect(host.slack.of("chat.update").at(-1)?.args.text).toBe("Found it.");
   await sendEvent(host.events, envelope(mention("once more", { ts: "1700000000.000900" })));
   await expect.poll(() => told).toEqual(["old", "new"]);
 });
