@@ -1,12 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
+import { RuntimeError } from "../errors.js";
 import type { SessionEvent } from "../session/event.js";
 import type { EventLog, EventStore, Log, SessionRecord, SessionRow } from "../session/ports.js";
 import { reduce } from "../session/reduce.js";
 import { initialState } from "../session/state.js";
 import { toRow } from "../session/views/summary.js";
 import { guardStorage, makeDir, storageError } from "./files.js";
-import { lockStore } from "./lock.js";
+import { takeStore } from "./lock.js";
 import { gapAfterCrash, LogFile } from "./log-file.js";
 import { Positions, readLines } from "./log-reader.js";
 import { NewLog } from "./new-log.js";
@@ -42,11 +43,16 @@ export async function openEventStore(dir: string, log: Log): Promise<FileEventSt
     const isNew = !fs.existsSync(sessions);
     makeDir(sessions);
     makeDir(dir, "traces");
-    const unlock = lockStore(dir);
+    let store: Store | undefined;
+    const unlock = await takeStore(
+      dir,
+      (message) => log("warn", message),
+      () => store?.lose(),
+    );
     try {
       const { isCrashed } = readFacts(dir);
       writeFacts(dir, false);
-      const store = new Store(dir, log, unlock, isNew);
+      store = new Store(dir, log, unlock, isNew);
       if (isCrashed) {
         log("warn", "the machine went down while the server ran: reading all sessions once to rebuild the index");
         await store.rebuildIndex({ isTorn: true });
@@ -82,6 +88,8 @@ class Store implements FileEventStore {
   readonly #making = new Set<string>();
   /** Sessions whose log may have lost its unsynced end when the machine went down. */
   readonly #torn = new Set<string>();
+  /** Why nothing may be written any more. */
+  #lost: RuntimeError | undefined;
   /** `sessions/` and `traces/`, for new names in them. */
   readonly #folders: SharedSync;
 
@@ -94,7 +102,21 @@ class Store implements FileEventStore {
     this.#timer = setInterval(() => this.#checkGone(), goneCheckMs).unref();
   }
 
+  /** Another server has the store: not a line of ours may get between its own. */
+  lose(): void {
+    const lost = new RuntimeError("storage_unavailable", `another server has taken over ${this.#dir}`);
+    this.#lost = lost;
+    this.#log("error", `${lost.message}; this one writes nothing more: stop it`);
+    this.index.refuse(lost);
+    for (const { file } of this.#handles.values()) file.refuse(lost);
+  }
+
+  #requireHeld(): void {
+    if (this.#lost !== undefined) throw this.#lost;
+  }
+
   create(record: SessionRecord): EventLog {
+    this.#requireHeld();
     const { id } = record;
     this.#making.add(id);
     const opening = LogFile.create(this.#tracePath(id)).then(
@@ -139,6 +161,7 @@ class Store implements FileEventStore {
   }
 
   async open(id: string): Promise<{ readonly record: SessionRecord; readonly log: EventLog } | undefined> {
+    this.#requireHeld();
     return guardStorage(() => {
       const record = readSession(this.#sessionDir(id));
       const handle = record === undefined ? undefined : this.#acquire(id);
@@ -181,6 +204,7 @@ class Store implements FileEventStore {
   }
 
   rewrite(record: SessionRecord): void {
+    this.#requireHeld();
     guardStorage(() => replaceSession(this.#sessionDir(record.id), record));
   }
 
@@ -198,8 +222,10 @@ class Store implements FileEventStore {
     this.#handles.clear();
     try {
       await Promise.all([...open, ...this.#closing]);
-      this.index.compact();
-      writeFacts(this.#dir, true);
+      if (this.#lost === undefined) {
+        this.index.compact();
+        writeFacts(this.#dir, true);
+      }
     } catch (error) {
       this.#log("warn", `the session store was not closed cleanly: ${storageError(error).message}`);
     }

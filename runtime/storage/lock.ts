@@ -1,76 +1,48 @@
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { RuntimeError } from "../errors.js";
 import { isMissing, privateFile, readIfThere } from "./files.js";
+import { beatMs, judge, parseHolder, self } from "./lock-holder.js";
 
 /** How long several that take a dead holder's lock may take to sort themselves out, in milliseconds. */
 const settleMs = 30;
+/** How often a lock elsewhere is looked at while it isn't known whether its holder lives, in milliseconds. */
+const lookMs = 250;
 
-interface Holder {
-  readonly pid: number;
-  /** Tells a process from a later one with the same pid; absent where the system doesn't say. */
-  readonly startedAt?: string;
-  readonly bootId?: string;
-}
-
-/** Identity of the machine's current run; `undefined` where the system doesn't say. */
-export function bootId(): string | undefined {
-  return readIfThere("/proc/sys/kernel/random/boot_id")?.trim();
-}
-
-/** Start time of a process in clock ticks since boot: field 22 of its stat line, after a name that may hold anything. */
-function startOf(pid: number): string | undefined {
-  const stat = readIfThere(`/proc/${pid}/stat`);
-  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-}
-
-function self(): Holder {
-  const startedAt = startOf(process.pid);
-  const boot = bootId();
-  return {
-    pid: process.pid,
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(boot === undefined ? {} : { bootId: boot }),
-  };
-}
-
-/** Whether a process has ended and only waits for its parent to ask how. */
-function isZombie(pid: number): boolean {
-  const stat = readIfThere(`/proc/${pid}/stat`);
-  const state = stat?.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3);
-  return state === "Z" || state === "X";
-}
-
-function isAlive(holder: Holder): boolean {
-  const boot = bootId();
-  if (holder.bootId !== undefined && boot !== undefined && holder.bootId !== boot) return false;
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
-  if (isZombie(holder.pid)) return false;
-  const startedAt = startOf(holder.pid);
-  return holder.startedAt === undefined || startedAt === undefined || startedAt === holder.startedAt;
-}
-
-function parseHolder(text: string): Holder | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && "pid" in value && typeof value.pid === "number"
-      ? (value as Holder)
-      : undefined;
-  } catch {
-    return undefined; // a lock cut off by a crash belongs to nobody
-  }
+/** The lock is another's; `isKnown` once it is known that that one lives. */
+interface Taken {
+  readonly refusal: RuntimeError;
+  readonly isKnown: boolean;
 }
 
 /**
  * Takes the store for this process; returns how to give it back. Decision 38: one process a file store.
  *
- * @throws RuntimeError `storage_unavailable` when another process, or this one, has it.
+ * @throws RuntimeError `storage_unavailable` when another process, or this one, has it, or may have it.
  */
-export function lockStore(dir: string): () => void {
+export function lockStore(dir: string, onLost?: () => void): () => void {
+  const taken = tryLock(dir, onLost);
+  if (typeof taken === "function") return taken;
+  throw taken.refusal;
+}
+
+/**
+ * As `lockStore`; a lock of another machine or container, whose process can't be asked for, is watched for some seconds.
+ *
+ * @param onLost called once, when another process has taken the store all the same
+ */
+export async function takeStore(dir: string, warn: (message: string) => void, onLost: () => void): Promise<() => void> {
+  for (let isTold = false; ; isTold = true) {
+    const taken = tryLock(dir, onLost);
+    if (typeof taken === "function") return taken;
+    if (taken.isKnown) throw taken.refusal;
+    if (!isTold) warn(`${taken.refusal.message}: it is not of this machine; watching whether it lives`);
+    await wait(lookMs);
+  }
+}
+
+function tryLock(dir: string, onLost: (() => void) | undefined): (() => void) | Taken {
   const lock = path.join(dir, "lock");
   const own = `${lock}.${process.pid}.${Date.now()}`;
   const text = JSON.stringify(self());
@@ -79,18 +51,13 @@ export function lockStore(dir: string): () => void {
   try {
     for (let attempt = 0; attempt < 10; attempt += 1) {
       if (link(own, lock)) {
-        if (!isContested || keepsStill(lock, text)) return () => giveBack(lock, text);
+        if (!isContested || keepsStill(lock, text)) return keep(lock, text, onLost);
         continue;
       }
       const found = readIfThere(lock);
       if (found === undefined) continue;
-      const holder = parseHolder(found);
-      if (holder !== undefined && isAlive(holder)) {
-        throw new RuntimeError(
-          "storage_unavailable",
-          `another server (pid ${holder.pid}) is using ${dir}; stop it, wait for its end with --standby, or choose another folder with --state-root`,
-        );
-      }
+      const verdict = judge(lock, found);
+      if (verdict !== "dead") return { refusal: refuse(dir, found), isKnown: verdict === "alive" };
       takeAway(lock, found, own);
       isContested = true;
     }
@@ -100,11 +67,46 @@ export function lockStore(dir: string): () => void {
   }
 }
 
-/** Pid of the live process that has the store of a folder; `undefined` when nobody has. */
+function refuse(dir: string, text: string): RuntimeError {
+  const { pid, host } = parseHolder(text) ?? {};
+  const where = host === undefined || host === self().host ? "" : ` on ${host}`;
+  return new RuntimeError(
+    "storage_unavailable",
+    `another server (pid ${pid}${where}) is using ${dir}; stop it, wait for its end with --standby, or choose another folder with --state-root`,
+  );
+}
+
+/** Pid of the process that has the store of a folder, as far as one can tell; `undefined` when nobody has. */
 export function storeHolder(dir: string): number | undefined {
-  const text = readIfThere(path.join(dir, "lock"));
-  const holder = text === undefined ? undefined : parseHolder(text);
-  return holder !== undefined && isAlive(holder) ? holder.pid : undefined;
+  const lock = path.join(dir, "lock");
+  const text = readIfThere(lock);
+  return text === undefined || judge(lock, text) === "dead" ? undefined : parseHolder(text)?.pid;
+}
+
+/** Touches the lock while it is held, for those who can't ask for our process; returns how to give it back. */
+function keep(lock: string, text: string, onLost: (() => void) | undefined): () => void {
+  const timer = setInterval(() => {
+    if (beat(lock, text)) return;
+    clearInterval(timer);
+    onLost?.();
+  }, beatMs).unref();
+  return () => {
+    clearInterval(timer);
+    if (readIfThere(lock) === text) fs.rmSync(lock, { force: true });
+  };
+}
+
+/** False when the lock is another's. One that is nobody's, because somebody removed the file, is taken again. */
+function beat(lock: string, text: string): boolean {
+  try {
+    const found = readIfThere(lock);
+    if (found === undefined) fs.writeFileSync(lock, text, { mode: privateFile, flag: "wx" });
+    else if (found !== text) return false;
+    else fs.utimesSync(lock, new Date(), new Date());
+    return true;
+  } catch {
+    return true; // a disk that refuses says nothing of whose the lock is: the next beat may be luckier
+  }
 }
 
 /** Makes `lock` exist with our contents, unless it exists already. */
@@ -125,11 +127,6 @@ function link(own: string, lock: string): boolean {
 function keepsStill(lock: string, text: string): boolean {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, settleMs);
   return readIfThere(lock) === text;
-}
-
-/** Removes our lock; one that is not ours any more stays. */
-function giveBack(lock: string, text: string): void {
-  if (readIfThere(lock) === text) fs.rmSync(lock, { force: true });
 }
 
 /** Removes a dead holder's lock; a lock that someone else took meanwhile is put back. */

@@ -149,6 +149,11 @@ export class LogFile {
     for (const watcher of watchers) watcher();
   }
 
+  /** Takes no more events: each attempt is rejected with this. What is there can still be read. */
+  refuse(error: Error): void {
+    this.#break(error);
+  }
+
   /** Lets readers at the edge go. The file stays open for those who are still reading. */
   end(): void {
     this.#ended = true;

@@ -24,6 +24,8 @@ export interface IndexFile extends SessionIndex {
   clear(): void;
   /** Writes the file anew, without what is out of date. */
   compact(): void;
+  /** Writes nothing more: each attempt throws this. */
+  refuse(error: RuntimeError): void;
   close(): void;
 }
 
@@ -41,6 +43,7 @@ export function openIndex(dir: string, now: () => number, isNew: boolean): Index
   let order: string[] = [];
   let lines = 0;
   let isDamaged = false;
+  let refusal: RuntimeError | undefined;
 
   const keyOf = (channelId: string, key: string) => `${channelId}:${key}`;
 
@@ -134,6 +137,7 @@ export function openIndex(dir: string, now: () => number, isNew: boolean): Index
   }
 
   function write(line: Line): void {
+    if (refusal !== undefined) throw refusal;
     guardStorage(() => {
       const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
       appendWhole(fd, bytes, size);
@@ -189,6 +193,9 @@ export function openIndex(dir: string, now: () => number, isNew: boolean): Index
       order = [];
     },
     compact,
+    refuse(error) {
+      refusal = error;
+    },
     close() {
       fs.closeSync(fd);
     },

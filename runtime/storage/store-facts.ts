@@ -1,7 +1,7 @@
 import path from "node:path";
 import { RuntimeError } from "../errors.js";
 import { readIfThere, replaceFile } from "./files.js";
-import { bootId } from "./lock.js";
+import { bootId } from "./lock-holder.js";
 
 /** Version of the layout on disk. A store with a higher one is refused. */
 export const formatVersion = 1;

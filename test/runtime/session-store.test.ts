@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -85,6 +86,47 @@ test("a lock of a dead process, of an earlier boot or cut off by a crash is take
     await sessions.close();
   }
   expect(readdirSync(stateOf(root)).filter((name) => name.startsWith("lock"))).toEqual([]);
+});
+
+test("a lock of another machine: refused while its holder touches it, taken over when that one is silent", async () => {
+  const roots = { alive: tempDir(), silent: tempDir() };
+  const lock = JSON.stringify({ pid: process.pid, startedAt: "1", bootId: "b", host: "elsewhere", space: "pid:[1]" });
+  for (const root of Object.values(roots)) {
+    mkdirSync(stateOf(root), { recursive: true });
+    writeFileSync(join(stateOf(root), "lock"), lock);
+  }
+  let at = Date.now() / 1000;
+  const beating = setInterval(() => utimesSync(join(stateOf(roots.alive), "lock"), at, at++), 50);
+  const [refused, taken] = await Promise.all([
+    openSessions({ root: roots.alive }).catch((error: unknown) => error),
+    openSessions({ root: roots.silent }),
+  ]).finally(() => clearInterval(beating));
+  expect(refused).toMatchObject({ code: "storage_unavailable", message: expect.stringContaining("on elsewhere)") });
+  expect(readFileSync(join(stateOf(roots.alive), "lock"), "utf8")).toBe(lock);
+  expect(taken.logged.join("\n")).toContain("watching whether it lives");
+  expect((await run(taken, "hello")).sessionId).toMatch(/^ses_/);
+}, 30_000);
+
+test("who finds its lock in other hands writes nothing more, and can still be read", async () => {
+  const root = tempDir();
+  const sessions = await openSessions({ root });
+  const { sessionId, continuationToken } = await run(sessions, "hello");
+  const events = await eventsOf(sessions, sessionId);
+  const lock = join(stateOf(root), "lock");
+  rmSync(lock);
+  await expect.poll(() => existsSync(lock), { timeout: 10_000 }).toBe(true);
+  const other = JSON.stringify({ pid: 1, host: "elsewhere" });
+  writeFileSync(lock, other);
+  await expect.poll(() => sessions.logged.join("\n"), { timeout: 10_000 }).toContain("another server has taken over");
+  const index = readFileSync(join(stateOf(root), "index.ndjson"), "utf8");
+  const refusal = { code: "storage_unavailable", status: 503 };
+  await expect(sessions.create(alice, { message: "x", channelId: "http" })).rejects.toMatchObject(refusal);
+  const followUp = { sessionId, continuationToken, message: "on" };
+  await expect(sessions.followUp(alice, followUp)).rejects.toMatchObject(refusal);
+  expect(await eventsOf(sessions, sessionId)).toEqual(events);
+  await sessions.close();
+  expect(readFileSync(join(stateOf(root), "index.ndjson"), "utf8")).toBe(index);
+  expect(readFileSync(lock, "utf8")).toBe(other);
 });
 
 test("a store of a newer format is refused and left alone", async () => {
