@@ -1,12 +1,11 @@
 /** Conversations that channels open and continue. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bearerAuth, type ChannelConfig, defineChannel, GET, POST } from "../../runtime/authoring/channels.js";
 import type { JsonValue } from "../../runtime/session/event.js";
 import { bundleOf, open, serve } from "./support/channels.js";
-import { call, startHost } from "./support/host.js";
+import { call, startHost, temporaryFolder } from "./support/host.js";
 
 test("send opens and continues a conversation by its key, also at the same moment; it belongs to who was admitted", async () => {
   const { at, base } = await serve({
@@ -214,7 +213,7 @@ test("receive hands a message into another channel; waitUntil outlives the answe
 });
 
 test("a channel gives a session a folder of its own to work in", async () => {
-  const worktree = mkdtempSync(join(tmpdir(), "bdk-worktree-"));
+  const worktree = temporaryFolder();
   writeFileSync(join(worktree, "README.md"), "of the pull request\n");
   const { at } = await serve({
     ...open,
@@ -236,5 +235,4 @@ test("a channel gives a session a folder of its own to work in", async () => {
   expect((await say("relative/folder", "hi")).status).toBe(400);
   const gone = await say(join(worktree, "gone"), '/read {"path":"README.md"}');
   expect(JSON.stringify(gone.body)).toContain("is not a folder");
-  rmSync(worktree, { recursive: true });
 });
