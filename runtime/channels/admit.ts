@@ -38,7 +38,12 @@ export interface GateSources {
 const gravity = { unauthorized: 0, forbidden: 1, auth_unavailable: 2 } as const;
 
 /** The gate of a channel; without policies of its own, the host's. */
-export function createGate(channelId: string, chain: readonly AuthFn[] | undefined, sources: GateSources): Gate {
+export function createGate(channelId: string, auth: readonly AuthFn[] | undefined, sources: GateSources): Gate {
+  const chain = auth?.filter((policy, at) => {
+    const isPolicy = typeof policy === "function" || (typeof policy === "object" && policy !== null);
+    if (!isPolicy) sources.log("warn", `channel "${channelId}": auth.${at} is no policy, and admits nobody`);
+    return isPolicy;
+  });
   const issuers = new Set(
     chain?.flatMap((policy) => ("scheme" in policy && policy.scheme === "oidc" ? [policy.options.issuer] : [])),
   );
@@ -93,6 +98,8 @@ function toAdmit(channelId: string, policy: AuthFn, severalIssuers: boolean, sou
       const problem = problemOfOidc(policy.options);
       return problem === undefined ? oidcPolicy(policy.options, severalIssuers, sources) : nobody(policy, problem);
     }
+    default:
+      return nobody(policy, "it is unknown here");
   }
 }
 

@@ -78,6 +78,8 @@ test("the first policy that admits decides; none, an empty secret, and one that 
     [hmacAuth({ secret: "", header: "x-sig" })],
     [basicAuth({ ann: "" })],
     [oidcAuth({ issuer: "http://127.0.0.1:1", audience: "a" })],
+    // What a variable that is not set may leave of an entry.
+    [undefined as unknown as AuthFn],
   ];
   for (const auth of closed) {
     const { at } = await serve({ auth, routes: whoami });

@@ -124,7 +124,8 @@ export interface WebhookEvent {
   readonly text: string;
   /** Lower-case names; without signatures, credentials and cookies. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
+  /** A repeated name is a list. */
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
   /** ISO-8601 instant at which it came. */
   readonly receivedAt: string;
 }

@@ -67,7 +67,7 @@ export function openPack(host: PackHost): ServedPack {
     if (text === undefined) return turnAway(request, id);
     const header = (name: string) => headerOf(request, name);
     const [event, deliveryId] = [header("x-github-event"), header("x-github-delivery")];
-    if (event === undefined || deliveryId === undefined) {
+    if (!event || !deliveryId) {
       throw new RuntimeError("invalid_request", "X-GitHub-Event and X-GitHub-Delivery are required");
     }
     const body = bodyText(header("content-type"), text);

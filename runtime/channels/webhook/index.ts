@@ -68,7 +68,7 @@ export function openPack(host: PackHost): ServedPack {
     const named = typeof body === "object" && body !== null && "id" in body ? body.id : undefined;
     if ((typeof named === "string" && named !== "" && named.length <= 200) || typeof named === "number")
       return `id:${named}`;
-    if (digest !== undefined) return digest;
+    if (digest !== undefined) return short(digest);
     // A header proves nothing, but where nothing is signed there is nothing to prove either.
     return short(idHeaders.flatMap((name) => event.headers[name] || []).at(0) ?? randomUUID());
   }
