@@ -140,9 +140,12 @@ test("a token: each request is one of its own unless it has an id; the token is 
   expect((await send('{"n":1}', auth)).status).toBe(202);
   expect((await send('{"n":1}', { ...auth, "x-request-id": "r" })).status).toBe(202);
   expect(await send('{"n":1}', { ...auth, "x-request-id": "r" })).toEqual(repeated);
+  const long = { ...auth, "x-request-id": "r".repeat(3_000) };
+  expect((await send('{"n":1}', long)).status).toBe(202);
+  expect(await send('{"n":1}', long)).toEqual(repeated);
   expect((await send('{"n":1}', { authorization: "Bearer wrong" })).status).toBe(401);
   expect((await send('{"n":1}', {})).status).toBe(401);
-  await expect.poll(() => told).toHaveLength(3);
+  await expect.poll(() => told).toHaveLength(4);
   const found = execFileSync("sh", ["-c", `grep -rl s3cret-token ${stateRoot} || true`]).toString();
   expect(found).toBe("");
 });
