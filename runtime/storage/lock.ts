@@ -37,7 +37,7 @@ export async function takeStore(dir: string, warn: (message: string) => void, on
     const taken = tryLock(dir, onLost);
     if (typeof taken === "function") return taken;
     if (taken.isKnown) throw taken.refusal;
-    if (!isTold) warn(`${taken.refusal.message}: it is not of this machine; watching whether it lives`);
+    if (!isTold) warn(`${taken.refusal.message}: its process can't be seen from here; watching whether it lives`);
     await wait(lookMs);
   }
 }
