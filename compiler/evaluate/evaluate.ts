@@ -100,7 +100,7 @@ export async function evaluate(
       return isConnection && definition !== undefined && facts !== undefined ? [{ definition, facts }] : [];
     });
     const slugs = surfaces.map(({ slug }) => slug);
-    const doubts = checkConnections(connections, slugs, strict ? real : undefined);
+    const doubts = checkConnections(connections, root, slugs, strict ? real : undefined);
     const problems = report(settled, linked, entries, definitions, real, context, stands);
     return {
       value: {

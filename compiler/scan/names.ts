@@ -53,10 +53,12 @@ export function checkName(name: string, slot: Slot, at: Span): readonly Diagnost
     : [diagnostic("badName", { message: `the ${what} is not allowed`, at, help })];
 }
 
-/** The slug of a single project, from its package's name: without scope, with every other character a hyphen. */
+/** The slug of a single project, from its package's name: without scope and accents, every other character a hyphen. */
 export function slugOf(packageName: string | undefined): string {
   const bare = (packageName ?? "").replace(/^@[^/]*\//, "");
   const clean = bare
+    .normalize("NFKD")
+    .replaceAll(/\p{M}+/gu, "")
     .replaceAll(/[^A-Za-z0-9_-]+/g, "-")
     .replace(/^[^A-Za-z0-9]+/, "")
     .replace(/-+$/, "");

@@ -39,7 +39,8 @@ describe("slugs", () => {
   it("drop the scope and whatever a URL can't hold", () => {
     expect(slugOf("@acme/pr-approver")).toBe("pr-approver");
     expect(slugOf("cryptic.fit")).toBe("cryptic-fit");
-    expect(slugOf("_ünder score ")).toBe("nder-score");
+    expect(slugOf("_ünder score ")).toBe("under-score");
+    expect(slugOf("ünï-böt")).toBe("uni-bot");
     expect(slugOf("@acme/")).toBe("agent");
     expect(slugOf(undefined)).toBe("agent");
     expect(slugOf(42)).toBe("agent");
