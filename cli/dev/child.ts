@@ -56,6 +56,7 @@ async function swap(generation: Generation): Promise<FromServer> {
 async function patch(code: PatchCode): Promise<FromServer> {
   const current = running;
   if (current === undefined) throw new Error("the server has not started");
+  send({ kind: "patching", id: code.id });
   const patched = await withoutExit(() => loadPatch(current, code));
   const { describeDefinition } = await describing();
   const outcomes = await Promise.all(

@@ -50,6 +50,8 @@ export type FromServer =
       readonly agents: HostHandle["agents"];
     }
   | { readonly kind: "swapped"; readonly id: number }
+  /** A patch's code runs from now on: should nothing more be heard, it is stuck there. */
+  | { readonly kind: "patching"; readonly id: number }
   | { readonly kind: "patched"; readonly id: number; readonly outcomes: readonly EntryOutcome[] }
   /**
    * The code could not be loaded (`code`), or the server not start with it (`startup`: the address is taken, options contradict

@@ -26,6 +26,8 @@ export class ServerRefusal extends Error {
 /** The process ended, or had to be ended, before it answered. */
 export class ServerGone extends Error {
   override readonly name = "ServerGone";
+  /** It was running the code of a patch, and nothing that it ran before. */
+  isPatching = false;
 }
 
 export interface ServerProcess {
@@ -71,6 +73,7 @@ export function createServerProcess(onCrash: (crash: Crash) => void): ServerProc
 
   /** Sends a request and waits for one of the answers to it. */
   function request(message: ToServer, id: number, limitMs: number): Promise<FromServer> {
+    let isPatching = false;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         settle?.(new ServerGone(`the server process did not answer for ${limitMs / 1000} s`));
@@ -78,9 +81,13 @@ export function createServerProcess(onCrash: (crash: Crash) => void): ServerProc
       }, limitMs);
       settle = (answer) => {
         if (!(answer instanceof Error) && (!("id" in answer) || answer.id !== id)) return;
+        if (!(answer instanceof Error) && answer.kind === "patching") {
+          isPatching = true;
+          return;
+        }
         clearTimeout(timer);
         settle = undefined;
-        if (answer instanceof Error) reject(answer);
+        if (answer instanceof Error) reject(Object.assign(answer, { isPatching }));
         else if (answer.kind === "refused") reject(new ServerRefusal(answer.message, answer.reason));
         else resolve(answer);
       };

@@ -165,6 +165,8 @@ export function createSupervisor({ root, server: serverOptions, ignored, report 
       if (error instanceof ServerRefusal) return "whole";
       if (!(error instanceof ServerGone)) throw error;
       await replace(error);
+      // The edit is the cause, not the cure: the whole build, which will say so, takes longer than anybody should wait.
+      if (error.isPatching && lastGood !== undefined) await start(lastGood, undefined);
       return "whole";
     }
   }
@@ -199,7 +201,10 @@ export function createSupervisor({ root, server: serverOptions, ignored, report 
 
   /** Ends a server that is stuck or dead in the code it runs: the new code may be the cure. */
   async function replace(reason: ServerGone): Promise<void> {
-    report.error("serverCrashed", `${reason.message}; starting it again with the new code`);
+    report.error(
+      "serverCrashed",
+      `${reason.message}; starting it again${reason.isPatching ? "" : " with the new code"}`,
+    );
     const stuck = server;
     server = undefined;
     served = undefined;

@@ -310,6 +310,16 @@ describe("bdk dev", () => {
     expect(await dev.call("spin")).toBe("stopped");
   });
 
+  test("an edit that never ends loading is undone before the build has found out", async () => {
+    const dev = await startDev(await devProject());
+    const from = dev.mark();
+    await writeFile(join(dev.dir, "bot/tools/answer.ts"), toolFile('() => "never"', "for (;;);"));
+    await dev.next("listening", from);
+    expect(await dev.call("answer")).toBe("v0");
+    const since = dev.events().slice(from, from + 2);
+    expect(since.map((each) => each.code ?? each.event)).toEqual(["BDK8016", "listening"]);
+  });
+
   test("starts on a broken project and serves it once it is mended", async () => {
     const dir = await devProject({ "bot/tools/answer.ts": "export default 1;\n" });
     const running = await startBdk(["dev", "--dir", dir, "--port", "0", "--json"]);
