@@ -122,7 +122,9 @@ test("a catalog in AGENTS.md, and scripts that work from a shell: argument or st
   }
   expect(catalog).not.toContain("Be brief");
   expect(catalog).not.toContain("## other");
-  const options = { cwd, encoding: "utf8" } as const;
+  // Where both are set, Node says so on stderr.
+  const { NO_COLOR: _none, FORCE_COLOR: _forced, ...env } = process.env;
+  const options = { cwd, env, encoding: "utf8" } as const;
   const script = ".bdk/tools/count.mjs";
   expect(
     JSON.parse(execFileSync(process.execPath, [script, '{"path":"text.txt"}'], { ...options, stdio: "pipe" })),
