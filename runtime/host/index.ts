@@ -115,7 +115,7 @@ export async function createHostWith(
       return isMounted ? { url, pass: passes.issue } : undefined;
     },
   };
-  const front = await openFront(options, sections);
+  const front = await openFront(options, sections, log);
   const standby = createStandby({
     ...options,
     ...front,

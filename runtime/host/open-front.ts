@@ -6,6 +6,7 @@ import { createMeter, type Meter } from "../http/meter.js";
 import type { RateLimitSection } from "../http/rate-limit/contract.js";
 import { StartupError } from "./environment.js";
 import { urlOfAddress } from "./listen.js";
+import type { HostLog } from "./log.js";
 import type { HostOptions } from "./options.js";
 import type { Sections } from "./sections.js";
 import { createTlsFactory, type ServerFactory } from "./tls.js";
@@ -25,9 +26,10 @@ export interface Front {
 }
 
 /** @throws StartupError when a certificate can't be used, or the limits were not linked. */
-export async function openFront(options: HostOptions, sections: Sections): Promise<Front> {
+export async function openFront(options: HostOptions, sections: Sections, log: HostLog): Promise<Front> {
   const { tlsCert, tlsKey, rateLimit } = options;
-  const serverFactory = tlsCert === undefined || tlsKey === undefined ? undefined : createTlsFactory(tlsCert, tlsKey);
+  const serverFactory =
+    tlsCert === undefined || tlsKey === undefined ? undefined : createTlsFactory(tlsCert, tlsKey, log);
   const limits =
     rateLimit === undefined ? undefined : await openMeter(rateLimit, options.trustProxy === true, sections);
   let inside: Server | undefined;

@@ -1,11 +1,11 @@
 /** `--tls-cert` and `--tls-key`: HTTPS with a certificate that openssl made. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { copyFileSync, utimesSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
-import { type Agent, request } from "node:https";
+import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { expect } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { createHost } from "../../runtime/host/index.js";
 import { makeBundle } from "./support/bundle.js";
 import { connected } from "./support/connections.js";
@@ -75,6 +75,33 @@ certificateTest("plain HTTP and old TLS get nothing; the server goes on", async 
   });
   await expect(old).rejects.toThrow();
   expect((await send(`${host.url}/v1/health`, pem)).status).toBe(200);
+});
+
+certificateTest("a renewed certificate counts for new connections; one without its key changes nothing", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { pem, ...files } = makeCertificate();
+  const host = await startHost(makeBundle([createTester().parts]), files);
+  const kept = new Agent({ keepAlive: true });
+  onTestFinished(() => kept.destroy());
+  const health = async (ca: string, agent = new Agent()) =>
+    (await send(`${host.url}/v1/health`, ca, undefined, agent)).status;
+  expect(await health(pem, kept)).toBe(200);
+  const next = makeCertificate();
+  const look = (when: number) => {
+    // A second later: some file systems keep no finer times.
+    for (const file of [files.tlsCert, files.tlsKey]) utimesSync(file, when, when);
+    vi.advanceTimersByTime(60_000);
+  };
+  copyFileSync(next.tlsCert, files.tlsCert);
+  look(Date.now() / 1000 + 1);
+  expect(await health(pem)).toBe(200);
+  expect(host.lines.at(-1)?.message).toContain("the certificate stays as it was");
+  copyFileSync(next.tlsKey, files.tlsKey);
+  look(Date.now() / 1000 + 2);
+  expect(await health(next.pem)).toBe(200);
+  await expect(health(pem)).rejects.toThrow(/self-signed/);
+  expect(await health(pem, kept)).toBe(200);
 });
 
 certificateTest("two agents of one host still reach each other", async () => {
