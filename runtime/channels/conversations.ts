@@ -1,11 +1,11 @@
 /** Sessions as channels open and continue them. */
-import { isAbsolute } from "node:path";
 import type { ChannelSession, Completion, Receive } from "../authoring/channels.js";
 import type { SessionAuth } from "../authoring/host.js";
 import type { SessionEvent } from "../session/event.js";
 import type { Caller } from "../session/service.js";
 import type { ChannelSources, RunningChannel } from "./contract.js";
 import type { PackSendOptions } from "./packs.js";
+import { problemOfSend } from "./send-options.js";
 
 /** The channel's own code: it may continue whatever session its key names. */
 export function callerOf(auth: SessionAuth): Caller {
@@ -97,18 +97,10 @@ export function createConversations(
     message: string,
     options: PackSendOptions = {},
   ): Promise<ChannelSession> {
-    if (typeof message !== "string" || message.trim() === "") {
-      throw fail("invalid_request", `a message to channel "${channel.id}" must be a non-empty string`);
-    }
-    const { continuationToken: key } = options;
-    if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 512)) {
-      throw fail("invalid_continuation_token", "a continuation key is a string of 1 to 512 characters");
-    }
-    const { workspaceDir } = options;
-    if (workspaceDir !== undefined && (typeof workspaceDir !== "string" || !isAbsolute(workspaceDir))) {
-      throw fail("invalid_request", `workspaceDir must be the absolute path of a folder`);
-    }
     const owner = options.auth ?? auth;
+    const problem = problemOfSend(channel.id, message, owner, options);
+    if (problem !== undefined) throw fail(problem.code, problem.message);
+    const { continuationToken: key } = options;
     if (key === undefined) return deliver(channel.id, owner, message, options);
     return inLine(`${channel.id}:${key}`, () => deliver(channel.id, owner, message, options));
   }

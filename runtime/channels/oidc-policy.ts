@@ -4,6 +4,7 @@ import type { OidcAuthOptions } from "../authoring/channels.js";
 import type { SessionAuth } from "../authoring/host.js";
 import type { Log } from "../session/ports.js";
 import type { Admit } from "./admit.js";
+import { isPrincipal } from "./send-options.js";
 
 /**
  * Carries out `oidcAuth`. A bearer token that is refused is told why; no bearer token at all leaves the question to the
@@ -58,10 +59,7 @@ export function oidcPolicy(
 
 /** What a function of the project names, checked. */
 export function readPrincipal(named: unknown, what: string): SessionAuth {
-  if (typeof named === "object" && named !== null && "kind" in named && "id" in named) {
-    const { kind, id } = named;
-    if (typeof kind === "string" && kind !== "" && typeof id === "string" && id !== "") return named as SessionAuth;
-  }
+  if (isPrincipal(named)) return named as SessionAuth;
   throw new TypeError(`${what} must return { kind, id } or null`);
 }
 

@@ -98,7 +98,20 @@ test("fresh sessions, task sessions, another owner, files, an empty message", as
   expect((await call(at, { body: { message: "x", continuationToken: "" } })).body.error).toBe(
     "invalid_continuation_token",
   );
-  expect((await call(at, { body: { message: "x", workspaceFiles: { "../x": "" } } })).status).toBe(400);
+  const wrong: Record<string, unknown>[] = [
+    { workspaceFiles: { "../x": "" } },
+    { workspaceFiles: { a: 5 } },
+    { workspaceFiles: "a" },
+    { title: 5 },
+    { mode: "chatty" },
+    { admission: "later" },
+    { auth: {} },
+    { auth: { kind: "app" } },
+  ];
+  for (const options of wrong) {
+    const refused = await call(at, { body: { message: "x", ...options } });
+    expect([refused.status, refused.body.error]).toEqual([400, "invalid_request"]);
+  }
 });
 
 test("getSession finds the channel's own; setContinuationToken gives it another key, for good", async () => {
