@@ -14,7 +14,14 @@ import {
 import { textImports } from "../../runtime/manifest/text-imports.js";
 import { describeDefinition, type Locate } from "./describe/definition.js";
 import { describeError } from "./describe/error.js";
-import type { ChildMessage, EntryOutcome, EvaluationEntry, EvaluationRun, Failure } from "./protocol.js";
+import {
+  type ChildMessage,
+  type EntryOutcome,
+  type EvaluationEntry,
+  type EvaluationRun,
+  type Failure,
+  pardonMark,
+} from "./protocol.js";
 import { Watch } from "./watch.js";
 
 /** What the text is called in stacks. */
@@ -56,7 +63,9 @@ async function evaluate(run: EvaluationRun, watch: Watch): Promise<void> {
     module: (key: string, body: () => unknown) => watch.module(key, body),
   };
 
-  watch.setEnvironment(run.env);
+  const { [pardonMark]: pardoned, ...env } = run.env;
+  Reflect.set(globalThis, Symbol.for("@cursor/bdk/pardoned-settings"), pardoned !== undefined);
+  watch.setEnvironment(env);
   try {
     const text = compileFunction(`${projectOpening}\n${run.text}${projectClosing}`, ["__bdk"], {
       filename: textName,

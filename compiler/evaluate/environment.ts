@@ -6,7 +6,7 @@ import type { Definition } from "../analyze/definition.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostic.js";
 import { mergeFacts } from "./merge.js";
 import { keyOf, type Pass } from "./passes.js";
-import type { EntryOutcome, EvaluationEntry, Facts } from "./protocol.js";
+import { type EntryOutcome, type EvaluationEntry, type Facts, pardonMark } from "./protocol.js";
 import { nameOf, spanOfField } from "./report.js";
 
 export type RunPass = (env: Readonly<Record<string, string>>) => Promise<Pass>;
@@ -46,7 +46,12 @@ export async function settleEnvironment(
   const unclear = entries.some((entry) => !isSound(url.outcomes.get(keyOf(entry)), url));
   if (unclear) passes.push(await run(sentinels(all, numberSentinel)));
   const waiting = entries.filter((entry) => !isSound(bare.outcomes.get(keyOf(entry)), bare));
-  const checks = await runOtherwise(run, all, waiting, passes.slice(1));
+  const checks = [...(await runOtherwise(run, all, waiting, passes.slice(1)))];
+  if (waiting.some((entry) => isUnmounted(entry, passes))) {
+    // No made-up settings please the mount (a token has to start with `bk_`): its modules are read with refused ones.
+    passes.push(await run({ ...sentinels(all, urlSentinel), [pardonMark]: "1" }));
+    checks.push(await run({ ...sentinels(all, otherSchemeSentinel), [pardonMark]: "1" }));
+  }
   const settled = settle(bare, passes, checks, entries, definitions, [
     ...marks,
     ...all.flatMap((name) => [urlSentinel(name), numberSentinel(name)]),
@@ -58,6 +63,11 @@ export async function settleEnvironment(
     required,
     diagnostics: [...settled.diagnostics, ...deferrals(settled.deferred, definitions, required, bare)],
   };
+}
+
+/** Whether nothing but the settings of its mount keeps an entry from being read. */
+function isUnmounted(entry: EvaluationEntry, passes: readonly Pass[]): boolean {
+  return passes.every((pass) => pass.outcomes.get(keyOf(entry))?.failure?.kind === "unmounted");
 }
 
 /**

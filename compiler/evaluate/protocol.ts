@@ -15,6 +15,9 @@ export interface EvaluationEntry {
   readonly needs: readonly string[];
 }
 
+/** In the environment of a run: mounts are pardoned for settings that they refuse (`runtime/authoring/extensions.ts`). */
+export const pardonMark = "BDK_PARDONED_SETTINGS";
+
 /** Load this text and read these definitions from it. */
 export interface EvaluationRun {
   readonly text: string;

@@ -5,7 +5,7 @@ import type { Facts } from "../evaluate/protocol.js";
 const dynamic = { dynamic: true } as const;
 
 /** Literal fields where syntax shows them; else the mark of what only the running server knows. */
-export function unreadFacts({ entry, literals }: Definition): Facts {
+export function unreadFacts({ entry, literals, define }: Definition): Facts {
   const literal = (field: string): unknown => literals[field];
   switch (entry.kind) {
     case "tool":
@@ -35,6 +35,8 @@ export function unreadFacts({ entry, literals }: Definition): Facts {
       return { events: [] };
     case "schedule":
       return { cron: literal("cron") ?? "", form: "run" };
+    case "extension":
+      return define === "cursorPlugin" ? {} : { description: dynamic };
     case "artifacts":
       return { kinds: [], agentTool: false, max: 1000 };
     default:

@@ -66,6 +66,7 @@ export function defineExtension<C extends OptionalSchema = undefined>(
   let fallback: { readonly value: unknown } | undefined;
 
   function mount(settings?: Settings<C>): ExtensionMount<C> {
+    if (Reflect.get(globalThis, pardon) === true) parsed = { value: settings ?? {} };
     parsed = take(schema, settings ?? {});
     return { __agentServe: "extension", root, description, settings: settings as Settings<C> };
   }
@@ -101,6 +102,12 @@ function settingsError(mark: "settings" | "unmounted", issues: readonly Settings
 
 /** A server that starts keeps a list here, to refuse the settings of all mounts at once rather than those of the first. */
 const refusals = Symbol.for("@cursor/bdk/refused-settings");
+
+/**
+ * Set while a build reads what an extension brings with made-up settings: refused they are all the same, but its modules
+ * load with them, so that what does not depend on settings is known.
+ */
+const pardon = Symbol.for("@cursor/bdk/pardoned-settings");
 
 function take(schema: OptionalSchema, settings: unknown): { readonly value: unknown } | { readonly refused: unknown } {
   try {
