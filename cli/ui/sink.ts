@@ -1,4 +1,5 @@
 import pc from "picocolors";
+import { failure } from "../exit.js";
 
 export type Colors = ReturnType<typeof pc.createColors>;
 
@@ -23,16 +24,30 @@ function wantsColor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean
   return stream.isTTY === true && env.TERM !== "dumb";
 }
 
+/** How a write fails when the reader has gone. */
+const leavings: ReadonlySet<string | undefined> = new Set(["EPIPE", "ERR_STREAM_DESTROYED"]);
+
+function unwritable({ message }: Error): Error {
+  return failure("unwritableOutput", {
+    message: `cannot write the output: ${message}`,
+    help: "see to it that there is space left where it goes",
+  });
+}
+
 export function createSink(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv = process.env): Sink {
   let gone = false;
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
+  // Told to whoever was writing, below; an event that nobody hears would end the process.
+  stream.on("error", () => {
     gone = true;
   });
   const write = (text: string) =>
-    new Promise<void>((resolve) => {
-      if (gone || text === "") resolve();
-      else stream.write(text, () => resolve());
+    new Promise<void>((resolve, reject) => {
+      if (gone || text === "") return resolve();
+      stream.write(text, (error?: NodeJS.ErrnoException | null) => {
+        // What can't be said on stderr can't be said anywhere.
+        if (error === null || error === undefined || leavings.has(error.code) || stream === process.stderr) resolve();
+        else reject(unwritable(error));
+      });
     });
   return {
     colors: pc.createColors(wantsColor(stream, env)),

@@ -67,4 +67,12 @@ describe("output through a pipe", () => {
     });
     expect(cut.stderr).toBe("code 0\n");
   });
+
+  test("that can't be written is told, and exits 1", async () => {
+    const full = await shell(`"$NODE" "$BIN" help > /dev/full; echo "code $?"`, { NODE: process.execPath, BIN: bin });
+    expect(full.stderr).toMatch(/^error\[BDK8008\]: cannot write the output: ENOSPC/);
+    expect(full.stdout).toBe("code 1\n");
+    const mute = await shell(`"$NODE" "$BIN" version 2> /dev/full`, { NODE: process.execPath, BIN: bin });
+    expect(mute.stdout).not.toBe("");
+  });
 });
