@@ -4,6 +4,7 @@ import { openServer } from "../client/target.js";
 import { exit } from "../exit.js";
 import type { Run } from "../index.js";
 import { stateRootOf } from "../state/folder.js";
+import { plainText } from "../ui/plain.js";
 import type { Sink } from "../ui/sink.js";
 
 /** How often a followed log is asked for more, in milliseconds. */
@@ -32,5 +33,5 @@ async function show(line: LogLine, json: boolean, out: Sink): Promise<void> {
   if (json) return out.line(JSON.stringify(line));
   const { colors } = out;
   const level = { debug: colors.dim, info: colors.green, warn: colors.yellow, error: colors.red }[line.level];
-  await out.line(`${colors.dim(line.at)} ${level(line.level.padEnd(5))} ${line.message}`);
+  await out.line(`${colors.dim(line.at)} ${level(line.level.padEnd(5))} ${plainText(line.message)}`);
 }

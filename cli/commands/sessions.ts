@@ -17,6 +17,7 @@ import {
   tracePath,
 } from "../state/folder.js";
 import { columns } from "../ui/columns.js";
+import { plainLine, plainText } from "../ui/plain.js";
 import { type Terminal, writeJson } from "../ui/terminal.js";
 
 type Options = Values<CommandTable["sessions"]["options"]>;
@@ -59,7 +60,7 @@ async function list(_ids: readonly string[], options: Options, { out }: Terminal
     each.status,
     `${each.turns} ${each.turns === 1 ? "turn" : "turns"}`,
     each.updatedAt,
-    each.title ?? each.channelId,
+    plainLine(each.title ?? each.channelId),
   ]);
   for (const line of columns(rows, out.isTerminal ? { width: out.columns } : {})) await out.line(line);
   return exit.ok;
@@ -83,14 +84,15 @@ async function show(ids: readonly string[], options: Options, { out }: Terminal)
     return exit.ok;
   }
   for (const [name, value] of Object.entries(session ?? { id: sessionId })) {
-    if (typeof value === "string" || typeof value === "number" || value === true) await out.line(`${name}: ${value}`);
+    if (typeof value === "string" || typeof value === "number" || value === true)
+      await out.line(`${name}: ${plainLine(String(value))}`);
   }
   for (const { toolName, args, isError } of trajectory.toolCalls) {
     await out.line(`${isError ? "failed" : "called"}: ${toolName} ${JSON.stringify(args)}`);
   }
-  if (trajectory.error !== undefined) await out.line(`error: ${trajectory.error}`);
+  if (trajectory.error !== undefined) await out.line(`error: ${plainText(trajectory.error)}`);
   await out.line();
-  await out.line(trajectory.reply);
+  await out.line(plainText(trajectory.reply));
   return exit.ok;
 }
 

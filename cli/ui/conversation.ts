@@ -1,4 +1,5 @@
 import type { JsonValue, SessionEvent } from "../../runtime/session/event.js";
+import { plainLine, plainText } from "./plain.js";
 import type { Terminal } from "./terminal.js";
 
 /** Shows a turn as it happens: the reply on stdout, everything about it on stderr. */
@@ -17,7 +18,7 @@ export function createConversation({ out, err }: Terminal): (event: SessionEvent
     switch (event.type) {
       case "message.appended":
         if (event.data.parentCallId !== undefined || event.data.delta === "") return;
-        await out.write(event.data.delta);
+        await out.write(out.isTerminal ? plainText(event.data.delta) : event.data.delta);
         isLineOpen = !event.data.delta.endsWith("\n");
         return;
       case "message.completed":
@@ -34,9 +35,11 @@ export function createConversation({ out, err }: Terminal): (event: SessionEvent
       case "action.approval_requested":
         return note(`${yellow("?")} ${event.data.toolName} waits for approval (${event.data.callId})`);
       case "turn.failed":
-        return note(`${red(event.data.status === "cancelled" ? "stopped" : "failed")}: ${event.data.message}`);
+        return note(
+          `${red(event.data.status === "cancelled" ? "stopped" : "failed")}: ${plainText(event.data.message)}`,
+        );
       case "session.failed":
-        return note(`${red("failed")}: ${event.data.message}`);
+        return note(`${red("failed")}: ${plainText(event.data.message)}`);
       default:
         return;
     }
@@ -45,5 +48,5 @@ export function createConversation({ out, err }: Terminal): (event: SessionEvent
 
 function brief(value: JsonValue): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > 200 ? `${text.slice(0, 199)}…` : text;
+  return plainLine(text.length > 200 ? `${text.slice(0, 199)}…` : text);
 }

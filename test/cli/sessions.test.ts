@@ -40,6 +40,18 @@ const json = async (...args: string[]) => {
   return { code, value: JSON.parse(stdout) };
 };
 
+test("a title that somebody wrote can't steer a terminal", async () => {
+  const title = "two\nlines \u001b[31m red \u0007";
+  const { sessionId } = await startSession(base, { message: "\u001b[2J", title });
+  await followUntil(base, sessionId, isWaiting);
+  for (const args of [["list"], ["show", sessionId]]) {
+    const { stdout } = await bdk(["sessions", ...args, "--state-root", state]);
+    expect(stdout).toContain("two lines \ufffd[31m red");
+    for (const control of ["\u001b", "\u0007"]) expect(stdout).not.toContain(control);
+  }
+  expect((await bdk(["sessions", "delete", sessionId, "--state-root", state])).code).toBe(0);
+});
+
 describe("reading", () => {
   test("list and show read the files, or ask the server", async () => {
     for (const where of [
