@@ -16,8 +16,8 @@ export default defineConfig({
     globalSetup: ["./test/global-setup.ts"],
     setupFiles: ["./test/property-seed.ts"],
     // Conditions, not times: these limits only end what hangs, and a busy machine takes many times longer than a quiet one.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
   },
 });

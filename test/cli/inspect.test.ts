@@ -78,7 +78,7 @@ describe("bdk validate", () => {
     expect(code).toBe(1);
   });
 
-  test("--types finds what only types can tell", async () => {
+  test("--types finds what only types can tell", { timeout: 180_000 }, async () => {
     const dir = await copyProject("pr-approver");
     await writeProject(dir, { "bot/tools/wrong.ts": toolFile("() => count", "const count: number = 'three';") });
     const [without, withTypes] = await Promise.all([
@@ -91,7 +91,9 @@ describe("bdk validate", () => {
     expect(diagnostics).toMatchObject([{ severity: "error", file: "bot/tools/wrong.ts", line: 2 }]);
   });
 
-  test("--types knows Node's types where the project has no tsconfig and installed none", async () => {
+  test("--types knows Node's types where the project has no tsconfig and installed none", {
+    timeout: 180_000,
+  }, async () => {
     const dir = await temporaryFolder();
     await writeProject(dir, {
       "package.json": '{ "name": "bare", "type": "module" }\n',

@@ -22,7 +22,7 @@ const folder = join(packageRoot, "node_modules/.cache/bdk-docs-check");
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe("code in the pages", () => {
-  it("type-checks", async () => {
+  it("type-checks", { timeout: 180_000 }, async () => {
     const modules = blocks.filter((each) => each.language === "ts");
     expect(modules.length).toBeGreaterThan(20);
     const files = new Map<string, string>();

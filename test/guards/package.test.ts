@@ -78,7 +78,7 @@ describe("exports", () => {
 });
 
 describe("types", () => {
-  it("reach a project as they are published, and are whole", async () => {
+  it("reach a project as they are published, and are whole", { timeout: 300_000 }, async () => {
     const { buildAll } = await import("../../scripts/build.mjs");
     expect(await buildAll({ names: ["types"] })).toBe(0);
     const folder = join(packageRoot, "node_modules/.cache/bdk-types-check");

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, realpathSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { StdioConnection } from "../../runtime/authoring/connections.js";
 import { connectedBundle } from "./support/connections.js";
@@ -116,6 +116,8 @@ describe("a server on stdio", () => {
   });
 
   it("that can't be started is told of by name, and fails nothing else", async () => {
+    // A folder of the PATH that may not be read would be told of, too.
+    process.env.PATH = dirname(process.execPath);
     const host = await start({ command: "no-such-program-of-anyone", args: [] });
     const { body } = await call(`${host.base}/v1/tools`);
     expect(body).toEqual({
