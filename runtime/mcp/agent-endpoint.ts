@@ -6,7 +6,6 @@ import { resultFields, textFields } from "./call-result.js";
 import { callableTools } from "./catalog.js";
 import { ask, check, defaultWaitSeconds, maxWaitSeconds } from "./delegate.js";
 import type { McpCall, McpEndpoint, McpTool, ResultFields } from "./endpoint.js";
-import { isFields } from "./message.js";
 import type { AskReport } from "./session-watch.js";
 import { identity, once, type ServerFacts } from "./tools-endpoint.js";
 
@@ -52,7 +51,6 @@ function reportFields(report: AskReport, { era }: McpCall): ResultFields {
 
 async function callTool(agent: AgentMount, callable: readonly ToolEntry[], call: McpCall): Promise<ResultFields> {
   const { args, caller, era, progress } = call;
-  if (!isFields(args)) throw new RuntimeError("invalid_input", "the arguments must be an object");
   const { toolName, input = {}, sessionId } = args;
   if (typeof toolName !== "string") throw new RuntimeError("invalid_input", '"toolName" must be a string');
   if (sessionId !== undefined && sessionId !== null && typeof sessionId !== "string") {

@@ -4,7 +4,7 @@ import type { AgentMount } from "../http/context.js";
 import type { SessionEvent } from "../session/event.js";
 import type { Caller } from "../session/service.js";
 import type { McpCall } from "./endpoint.js";
-import { type Fields, isFields } from "./message.js";
+import type { Fields } from "./message.js";
 import { type AskReport, describeEvent, SessionWatch } from "./session-watch.js";
 
 /** Seconds that `ask` waits unless it is told; below the minute after which clients lose patience. */
@@ -21,7 +21,7 @@ const maxAttempts = 5;
 
 /** Hands a message to the agent: in a new session, or in one of the caller's, whose running turn it interrupts. */
 export async function ask(agent: AgentMount, call: McpCall): Promise<AskReport> {
-  const args = fieldsOf(call.args);
+  const { args } = call;
   const { message } = args;
   if (typeof message !== "string" || message.trim() === "") {
     throw new RuntimeError("invalid_input", '"message" must be a text that is not empty');
@@ -39,7 +39,7 @@ export async function ask(agent: AgentMount, call: McpCall): Promise<AskReport> 
 
 /** Where the last message of a session stands, now or after waiting for it. */
 export async function check(agent: AgentMount, call: McpCall): Promise<AskReport> {
-  const args = fieldsOf(call.args);
+  const { args } = call;
   const sessionId = sessionIdOf(args);
   const waitMs = waitOf(args, 0);
   const { turn } = await agent.sessions.position(call.caller, sessionId);
@@ -107,11 +107,6 @@ async function waitFor(
   } finally {
     clearInterval(beat);
   }
-}
-
-function fieldsOf(args: unknown): Fields {
-  if (!isFields(args)) throw new RuntimeError("invalid_input", "the arguments must be an object");
-  return args;
 }
 
 /** @throws RuntimeError for anything that can't be an id, before it comes near a disk */

@@ -9,8 +9,8 @@ import type { Era } from "./protocol.js";
 export interface McpCall {
   readonly era: Era;
   readonly name: string;
-  /** As it came: whether it fits is the tool's to say. */
-  readonly args: unknown;
+  /** As they came: whether they fit is the tool's to say. */
+  readonly args: Fields;
   readonly caller: Caller;
   /** Aborts when the client takes its request back, or when the server closes. Made when first asked for. */
   readonly signal: AbortSignal;

@@ -2,7 +2,15 @@
 import type { Soon } from "../session/soon.js";
 import type { McpEndpoint } from "./endpoint.js";
 import { errorReply, isFields, type Message, type Reply, type RpcId, readMessage } from "./message.js";
-import { batchVersion, codes, legacyVersions, metaKeys, modernVersion, supportedVersions } from "./protocol.js";
+import {
+  batchVersion,
+  codes,
+  legacyVersions,
+  logLevels,
+  metaKeys,
+  modernVersion,
+  supportedVersions,
+} from "./protocol.js";
 import { type Exchange, serveLegacy, serveModern } from "./serve.js";
 
 /** Most messages in one batch; what is larger is refused whole. */
@@ -67,6 +75,10 @@ function receiveRequest(endpoint: McpEndpoint, request: Request, exchange: Excha
   if (claimed !== modernVersion) return unsupported(id, claimed);
   if (!isFields(meta[metaKeys.clientCapabilities])) {
     return errorReply(400, id, codes.invalidParams, `"_meta" must say "${metaKeys.clientCapabilities}"`);
+  }
+  const level = meta[metaKeys.logLevel];
+  if (level !== undefined && !(typeof level === "string" && logLevels.includes(level))) {
+    return errorReply(400, id, codes.invalidParams, `"${metaKeys.logLevel}" must be one of ${logLevels.join(", ")}`);
   }
   return serveModern(endpoint, request, exchange);
 }

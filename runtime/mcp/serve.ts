@@ -103,6 +103,9 @@ function callTool(endpoint: McpEndpoint, request: Request, era: Era, exchange: E
   if (endpoint.paramHeaders(name) === undefined) {
     return errorReply(200, id, codes.invalidParams, `there is no tool "${clip(name)}"`);
   }
+  if (params.arguments !== undefined && !isFields(params.arguments)) {
+    return errorReply(200, id, codes.invalidParams, '"arguments" must be an object');
+  }
   const answer = (fields: ResultFields) =>
     resultReply(id, era === "modern" ? `{${opening(endpoint)},${fields}}` : `{${fields}}`);
   const call = new ServedCall(name, request, era, exchange);

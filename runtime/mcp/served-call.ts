@@ -8,7 +8,7 @@ import type { Exchange } from "./serve.js";
 export class ServedCall implements McpCall {
   readonly era: Era;
   readonly name: string;
-  readonly args: unknown;
+  readonly args: Fields;
   readonly caller: Caller;
   readonly progress?: NonNullable<McpCall["progress"]>;
   readonly log?: NonNullable<McpCall["log"]>;
@@ -20,7 +20,7 @@ export class ServedCall implements McpCall {
   constructor(name: string, { params }: Request, era: Era, exchange: Exchange) {
     this.era = era;
     this.name = name;
-    this.args = params.arguments === undefined ? {} : params.arguments;
+    this.args = isFields(params.arguments) ? params.arguments : {};
     this.caller = exchange.caller;
     this.#exchange = exchange;
     if (!exchange.takesNotices) return;

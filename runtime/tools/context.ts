@@ -3,6 +3,7 @@ import type { ArtifactsApi } from "../authoring/artifacts.js";
 import type { HostServices, SessionInfo } from "../authoring/host.js";
 import type { ToolContext, ToolLogLevel } from "../authoring/tools.js";
 import type { CallScope, Log, SessionRecord } from "../session/ports.js";
+import { messageOf } from "./result.js";
 import type { ServicesOf } from "./services.js";
 
 /** What authored code needs of the host, made per agent. */
@@ -27,6 +28,13 @@ export function namespaceOf({ name, layer }: { readonly name: string; readonly l
 export function sessionInfo(record: SessionRecord): SessionInfo {
   const { owner: _, createdAt: __, asOf: ___, ...info } = record;
   return info;
+}
+
+const logLevels: ReadonlySet<string> = new Set(["debug", "info", "warning", "error"] satisfies ToolLogLevel[]);
+
+/** Authors in JavaScript pass what is no text, too. */
+function textOf(message: unknown): string {
+  return typeof message === "string" ? message : messageOf(message);
 }
 
 /** `ctx` of one call. Everything but the scope is made when it is first asked for: most tools use none of it. */
@@ -90,12 +98,18 @@ export class CallContext implements ToolContext {
   }
 
   progress(progress: number, total?: number, message?: string): void {
-    this.#scope.notices?.progress?.(progress, total, message);
+    if (!Number.isFinite(progress)) return; // no number that JSON knows
+    const known = Number.isFinite(total) ? total : undefined;
+    this.#scope.notices?.progress?.(progress, known, message === undefined ? undefined : textOf(message));
   }
 
   log(level: ToolLogLevel, message: string): void {
-    this.#sources.log(level === "warning" ? "warn" : level, `${this.#scope.callId}: ${message}`);
-    this.#scope.notices?.log?.(level, message);
+    const known = logLevels.has(level) ? level : "info";
+    const text = textOf(message);
+    // Further lines are indented: a text of others can't pass for a line of the log.
+    const told = text.replace(/\r\n?|[\n\u2028\u2029]/g, "\n  ");
+    this.#sources.log(known === "warning" ? "warn" : known, `${this.#scope.callId}: ${told}`);
+    this.#scope.notices?.log?.(known, text);
   }
 
   /** Tells the tool to stop; works also for a tool that looks at its signal only later. */

@@ -4,11 +4,12 @@ import { RuntimeError } from "../errors.js";
 import type { Sections } from "../host/sections.js";
 import type { ToolEntry } from "../manifest/schema.js";
 import type { CallableTool, CallOutcome, CallScope, PreparedCall, Refusal, SessionRecord } from "../session/ports.js";
+import type { Soon } from "../session/soon.js";
 import { type AgentToolSources, runAgentTool } from "./agent-tool.js";
 import { CallContext, type ContextSources, namespaceOf } from "./context.js";
-import { createInputCheck, type InputCheck, standardValidator } from "./input.js";
+import { createInputCheck, type InputCheck, standardValidator, type Validator } from "./input.js";
 import { formatPath } from "./issues.js";
-import { failed, failedWith, messageOf, outcomeOf } from "./result.js";
+import { failed, failedWith, isEnvelope, messageOf, outcomeOf } from "./result.js";
 import { settle } from "./settle.js";
 import { checkTimes } from "./time-arguments.js";
 
@@ -36,7 +37,7 @@ export class AuthoredTool implements CallableTool {
   readonly timeoutMs: number;
   readonly #namespace: string | undefined;
   readonly #check: InputCheck;
-  readonly #checkOutput: ReturnType<typeof standardValidator>;
+  readonly #checkOutput: Validator | undefined;
 
   constructor(entry: ToolEntry, definition: unknown, sources: DispatchSources) {
     if (!isDefinition(definition)) throw new RuntimeError("internal", `the bundle has no code for ${entry.id}`);
@@ -51,7 +52,7 @@ export class AuthoredTool implements CallableTool {
     this.#checkOutput = standardValidator(definition.outputSchema);
   }
 
-  prepare(input: unknown): PreparedCall | Refusal | Promise<PreparedCall | Refusal> {
+  prepare(input: unknown): Soon<PreparedCall | Refusal> {
     const checked = this.#check(input);
     if (checked instanceof Promise) return checked.then((late) => this.#prepared(input, late));
     return this.#prepared(input, checked);
@@ -66,20 +67,30 @@ export class AuthoredTool implements CallableTool {
   }
 
   /** Applies `outputSchema`, where there is one, to a plain result or to an envelope's structured part. */
-  finish(value: unknown, copy: boolean): CallOutcome | Promise<CallOutcome> {
+  finish(value: unknown, copy: boolean): Soon<CallOutcome> {
     const outcome = outcomeOf(value, copy);
-    if (this.#checkOutput === undefined || outcome.isError) return outcome;
-    const isWrapped = outcome.output !== value && isContent(outcome.output);
-    if (isWrapped) return outcome;
-    const checked = this.#checkOutput(value);
-    const conclude = (result: Awaited<typeof checked>): CallOutcome => {
-      if (!("issues" in result) || result.issues === undefined) {
-        return outcomeOf((result as { readonly value: unknown }).value, copy);
-      }
+    const check = this.#checkOutput;
+    if (check === undefined || outcome.isError) return outcome;
+    const { output } = outcome;
+    if (!isEnvelope(output)) return this.#conform(check, value, (result) => outcomeOf(result, copy));
+    const { content, structuredContent } = output;
+    if (structuredContent === undefined) return outcome;
+    return this.#conform(check, structuredContent, (result) => outcomeOf({ content, structuredContent: result }, copy));
+  }
+
+  #conform(check: Validator, value: unknown, toOutcome: (result: unknown) => CallOutcome): Soon<CallOutcome> {
+    const conclude = (result: Awaited<ReturnType<Validator>>): CallOutcome => {
+      if (!("issues" in result) || result.issues === undefined) return toOutcome((result as { value: unknown }).value);
       const told = result.issues.map(({ path = [], message }) => `${formatPath(path) || "result"}: ${message}`);
       return failed(`"${this.name}" returned what its outputSchema refuses: ${told.join("; ")}`);
     };
-    return "then" in checked ? checked.then(conclude) : conclude(checked);
+    const broken = (error: unknown) => failed(`the outputSchema of "${this.name}" threw: ${messageOf(error)}`);
+    try {
+      const checked = check(value);
+      return checked instanceof Promise ? checked.then(conclude).catch(broken) : conclude(checked);
+    } catch (error) {
+      return broken(error);
+    }
   }
 }
 
@@ -109,7 +120,7 @@ class Call implements PreparedCall {
       : needsApproval;
   }
 
-  run(scope: CallScope): CallOutcome | Promise<CallOutcome> {
+  run(scope: CallScope): Soon<CallOutcome> {
     const { record } = scope;
     if (record === undefined) return this.#execute(scope, false);
     const refusal = this.#refusal(scope);
@@ -124,7 +135,7 @@ class Call implements PreparedCall {
     return record?.asOf && checkTimes(this.#tool.entry.inputSchema, this.#raw, record.asOf);
   }
 
-  #execute(scope: CallScope, copy: boolean): CallOutcome | Promise<CallOutcome> {
+  #execute(scope: CallScope, copy: boolean): Soon<CallOutcome> {
     const tool = this.#tool;
     if (tool.execution === "agent") return this.#runScript(scope);
     const ctx = tool.contextOf(scope);
@@ -187,8 +198,4 @@ function isDefinition(value: unknown): value is Definition {
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
-}
-
-function isContent(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "content" in value;
 }

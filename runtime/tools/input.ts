@@ -3,13 +3,15 @@ import type { ToolEntry } from "../manifest/schema.js";
 import type { Refusal } from "../session/ports.js";
 import { formatPath, refuseInput } from "./issues.js";
 import type { JsonSchemaSection } from "./json-schema.js";
+import { messageOf } from "./result.js";
 
 /** The value as the tool takes it, or why not. */
 export type Checked = { readonly value: unknown } | Refusal;
 export type InputCheck = (input: unknown) => Checked | Promise<Checked>;
 
 type Path = readonly (PropertyKey | { readonly key: PropertyKey })[];
-type Validator = (value: unknown) => Result | Promise<Result>;
+/** A schema's own check of a value. */
+export type Validator = (value: unknown) => Result | Promise<Result>;
 type Result =
   | { readonly value: unknown }
   | { readonly issues: readonly { readonly message: string; readonly path?: Path }[] };
@@ -19,9 +21,15 @@ export function createInputCheck(entry: ToolEntry, schema: unknown, sections: Se
   const { name } = entry;
   const standard = standardValidator(schema);
   if (standard !== undefined) {
+    const broken = (error: unknown) =>
+      refuseInput(name, [{ path: "", message: `its inputSchema threw: ${messageOf(error)}` }]);
     return (input) => {
-      const result = standard(input);
-      return "then" in result ? result.then((late) => toChecked(name, late)) : toChecked(name, result);
+      try {
+        const result = standard(input);
+        return "then" in result ? result.then((late) => toChecked(name, late)).catch(broken) : toChecked(name, result);
+      } catch (error) {
+        return broken(error);
+      }
     };
   }
   if (entry.validates === "json-schema") return jsonSchemaCheck(entry, sections);

@@ -21,18 +21,15 @@ export function failed(message: string): CallOutcome {
   return { output: { message }, isError: true };
 }
 
+/** What an error says, whatever was thrown: reading it may throw as well. */
 export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message === "" ? error.name : error.message;
-  // An error of another realm (code run through `vm`) is none of ours by instanceof.
-  if (typeof error === "object" && error !== null && "message" in error) return String(error.message);
-  return typeof error === "string" ? error : (safeText(error) ?? "it threw something that has no message");
-}
-
-function safeText(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value) ?? String(value);
+    if (error instanceof Error) return error.message === "" ? error.name : String(error.message);
+    // An error of another realm (code run through `vm`) is none of ours by instanceof.
+    if (typeof error === "object" && error !== null && "message" in error) return String(error.message);
+    return typeof error === "string" ? error : (JSON.stringify(error) ?? String(error));
   } catch {
-    return undefined; // a value that can't be shown has no message
+    return "it threw something that has no message";
   }
 }
 

@@ -29,7 +29,7 @@ export function settle(
       }, settleMs);
       abort(signal?.reason instanceof Error ? signal.reason : new Error("interrupted"));
     };
-    const end = (outcome: CallOutcome | Promise<CallOutcome>) => {
+    const end = (outcome: CallOutcome) => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
       resolve(outcome);
@@ -40,9 +40,8 @@ export function settle(
       setMaxListeners(0, signal);
       signal.addEventListener("abort", onAbort, { once: true });
     }
-    running.then(
-      (value) => end(toOutcome(value)),
-      (error: unknown) => end(failedWith(error)),
-    );
+    Promise.resolve(running)
+      .then(toOutcome)
+      .then(end, (error: unknown) => end(failedWith(error)));
   });
 }

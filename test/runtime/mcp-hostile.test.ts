@@ -180,11 +180,17 @@ describe.each(["/v1/mcp", "/v1/mcp/tools"])("%s", (path) => {
   it("answers wrong parameters with -32602, and takes notifications and answers without a word", async () => {
     const { base } = await start();
     const url = `${base}${path}`;
-    for (const params of [{}, { name: 5 }, { name: "nothing" }, { name: "__proto__" }, { name: "constructor" }]) {
+    const known = path.endsWith("/tools") ? "add" : "ask";
+    for (const params of [
+      ...[{}, { name: 5 }, { name: "nothing" }, { name: "__proto__" }, { name: "constructor" }],
+      ...[[], "text", 5, null].map((args) => ({ name: known, arguments: args })),
+    ]) {
       const { status, body } = await rpc(url, "tools/call", params);
       expect([status, body.error?.code]).toEqual([200, -32602]);
     }
     expect((await rpc(url, "tools/list", { cursor: "abc" })).body.error?.code).toBe(-32602);
+    const loud = await stateless(url, "tools/list", { _meta: { ...meta, "io.modelcontextprotocol/logLevel": "loud" } });
+    expect([loud.status, loud.body.error?.code]).toEqual([400, -32602]);
     // Only one of the two has tools that write log lines, and says so.
     const hasLogging = path.endsWith("/tools");
     const { capabilities } = (await rpc(url, "initialize", { protocolVersion: "2025-11-25" })).body.result ?? {};
