@@ -143,7 +143,9 @@ function issuesOf(
 ): { readonly value: unknown } | { readonly list: readonly SettingsIssue[] } {
   if (result instanceof Promise) {
     result.catch(() => undefined);
-    return { list: [{ path: "", message: "settings can't be validated asynchronously" }] };
+    // zod tries again asynchronously when a refinement or a transformation throws.
+    const message = "settings can't be validated asynchronously, and the schema answers with a promise or throws";
+    return { list: [{ path: "", message }] };
   }
   if (result.issues === undefined) return { value: result.value };
   return {
