@@ -87,7 +87,9 @@ export function reportFailure(shared: SharedFailure, context: ReportContext): Di
   const init = { at, notes } satisfies Partial<DiagnosticInit>;
   switch (failure.kind) {
     case "unmounted":
-    case "threw":
+    case "threw": {
+      const early = readsEarly(failure, context);
+      if (early !== undefined) return diagnostic("loadFailed", { ...init, ...early });
       return diagnostic("loadFailed", {
         message: `${what} throws while it loads: ${failure.message}`,
         help:
@@ -96,6 +98,7 @@ export function reportFailure(shared: SharedFailure, context: ReportContext): Di
             : "mend it, or move the work into the function that needs it",
         ...init,
       });
+    }
     case "timeout":
       return diagnostic("loadTimeout", {
         message: `${what} did not finish loading within ${context.timeoutMs / 1000} s`,
@@ -115,6 +118,19 @@ export function reportFailure(shared: SharedFailure, context: ReportContext): Di
         ...init,
       });
   }
+}
+
+/** V8 names what was read too early as the linked text does; the source at that place has the name that was written. */
+function readsEarly({ message, stack }: Failure, { root, tracer }: ReportContext) {
+  if (!/^ReferenceError: Cannot access '[^']*' before initialization/.test(message)) return undefined;
+  const [place] = tracer.frames(stack);
+  if (place === undefined) return undefined;
+  const line = readFileSync(path.join(root, place.file), "utf8").split("\n")[place.line - 1] ?? "";
+  const name = /^[\w$]+/.exec(line.slice(place.column - 1))?.[0] ?? "a name";
+  return {
+    message: `${place.file} reads ${name} before it has a value`,
+    help: "where modules import each other, one of them runs first: read it within a function, or move what both need to a third module",
+  };
 }
 
 /** Something that a module did besides loading. */

@@ -12,6 +12,7 @@ import { type Diagnostic, hasErrors, type Result } from "../diagnostics/diagnost
 import { type Adjustments, adjust } from "./adjust.js";
 import { awaitedRequires } from "./awaited-requires.js";
 import { computedImports } from "./computed-imports.js";
+import { withDeadZones } from "./dead-zones.js";
 import { entrySource, guardedEntrySource, inputOf, type LinkedModule } from "./entry.js";
 import { isMade, plainFile } from "./input-names.js";
 import { edgesOf, type KeptForm, keptModules } from "./kept.js";
@@ -247,9 +248,10 @@ function read(
 ): Linked {
   const texts = new Map(result.outputFiles?.map((file) => [path.extname(file.path), file.text]));
   const inputs = result.metafile?.inputs ?? {};
+  const map = texts.get(".map") ?? "{}";
   const code: ProjectCode = {
-    text: announced(lenientGlobs(texts.get(".js") ?? "")),
-    map: portableMap(texts.get(".map") ?? "{}", nameFile),
+    text: announced(lenientGlobs(withDeadZones(texts.get(".js") ?? "", map, inputs, state.root))),
+    map: portableMap(map, nameFile),
     externals: externalsOf(state),
     beside,
     folders,
