@@ -23,6 +23,16 @@ import { streamRoutes } from "../http/stream.js";
 import { toolRoutes } from "../http/tools.js";
 import type { ServerFactory } from "./tls.js";
 
+/** How long a request may take to arrive whole, in milliseconds: Node's own default, which fastify takes away. */
+const requestTimeoutMs = 300_000;
+
+/** What a connection is told whose request is none, by Node's code of the reason. */
+const notHttp = { status: "400 Bad Request", message: "the request is not valid HTTP" };
+const refusals: Readonly<Record<string, typeof notHttp>> = {
+  HPE_HEADER_OVERFLOW: { ...notHttp, status: "431 Request Header Fields Too Large" },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", message: "the request did not arrive in time" },
+};
+
 /**
  * The fastify app: one plugin a route family. Agents are found by the slug in the URL at request time, so a swap that
  * brings or removes agents needs no new routes.
@@ -32,6 +42,7 @@ export function createApp(host: HttpHost, serverFactory?: ServerFactory): Fastif
     ...(serverFactory && { serverFactory }),
     logger: false,
     bodyLimit: host.limits.bodyBytes,
+    requestTimeout: requestTimeoutMs,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
     onProtoPoisoning: "error",
     onConstructorPoisoning: "error",
@@ -47,8 +58,8 @@ export function createApp(host: HttpHost, serverFactory?: ServerFactory): Fastif
       sendError(host, error, request, reply);
     },
     clientErrorHandler(error, socket) {
-      const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
-      const body = JSON.stringify({ ok: false, error: "invalid_request", message: "the request is not valid HTTP" });
+      const { status, message } = refusals[error.code ?? ""] ?? notHttp;
+      const body = JSON.stringify({ ok: false, error: "invalid_request", message });
       if (!socket.writable) return void socket.destroy();
       socket.end(
         `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

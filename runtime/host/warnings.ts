@@ -1,5 +1,6 @@
 import type { HarnessResolver } from "../harness/harness.js";
 import type { AgentMount } from "../http/context.js";
+import { prefixed } from "../manifest/packs.js";
 import { isKnown } from "./generation.js";
 import type { HostOptions } from "./options.js";
 
@@ -35,6 +36,7 @@ export function startupWarnings(host: {
         found.push(`the connection "${name}" of agent "${slug}" needs ${unset.join(", ")}, not set now`);
     }
   }
+  found.push(...sharedSockets(host.agents));
   return options.modelWarnings === false ? found : [...found, ...modelWarnings(host)];
 }
 
@@ -62,4 +64,22 @@ function modelWarnings(host: {
     }
   }
   return found;
+}
+
+/** Channels that connect to one Slack app: Slack hands each event to one of its connections. */
+function sharedSockets(agents: readonly AgentMount[]): readonly string[] {
+  const byToken = new Map<string, string[]>();
+  for (const { slug, generation } of agents) {
+    for (const { name, pack, options } of generation.agent.channels) {
+      if (pack !== "slack") continue;
+      const prefix = typeof options?.envPrefix === "string" ? options.envPrefix : undefined;
+      const token = process.env[prefixed(prefix, "SLACK_APP_TOKEN")] ?? "";
+      if (token !== "") byToken.set(token, [...(byToken.get(token) ?? []), `"${name}" of agent "${slug}"`]);
+    }
+  }
+  return [...byToken.values()].flatMap((channels) =>
+    channels.length < 2
+      ? []
+      : `the Slack channels ${channels.join(" and ")} connect to one app, and Slack tells each event to one of them only: give each an app of its own, with an envPrefix`,
+  );
 }

@@ -1,9 +1,9 @@
 /** Socket Mode against a WebSocket server on loopback: acknowledged when safe, once each, and back after a break. */
 import { expect, test, vi } from "vitest";
-import { defaultSlackAuth, type SlackChannelOptions } from "../../runtime/authoring/channels/slack.js";
+import { defaultSlackAuth, type SlackChannelOptions, slackChannel } from "../../runtime/authoring/channels/slack.js";
 import { makeBundle } from "./support/bundle.js";
-import { envelope, mention, message, pressPayload, startFakeSlack } from "./support/fake-slack.js";
-import { call } from "./support/host.js";
+import { envelope, mention, message, pressPayload, signed, startFakeSlack } from "./support/fake-slack.js";
+import { call, startHost } from "./support/host.js";
 import { type SlackHost, slackParts, startSlackHost } from "./support/slack-host.js";
 
 const socketOnly = { SLACK_APP_TOKEN: "xapp-test-token", SLACK_SIGNING_SECRET: "" };
@@ -119,4 +119,50 @@ test("new code takes the connection over: its handlers hear what comes next, and
   slack.socket.send(wrapped(envelope(mention("hello", { ts: "2.000001" })), "e2"));
   await posted(host, 2);
   expect(slack.posted[1]?.text).toContain("new code");
+});
+
+test("two channels of one bot are two apps: each hears with its own secret and answers with its own token; one app twice is told", async () => {
+  const slack = await startFakeSlack();
+  const { manifest, definitions } = slackParts({ envPrefix: "MAIN" });
+  const [main] = manifest?.channels ?? [];
+  if (main === undefined) throw new Error("no channel");
+  const second = (envPrefix: string): Parameters<typeof makeBundle>[0][0] => ({
+    manifest: {
+      channels: [
+        { ...main, options: { envPrefix: "MAIN" } },
+        { ...main, id: "channel:second", name: "second", options: { envPrefix } },
+      ],
+    },
+    definitions: { ...definitions, "channel:second": slackChannel({ envPrefix, reply: { status: false } }) },
+  });
+  const variables = {
+    SLACK_API_URL: slack.url,
+    MAIN_SLACK_BOT_TOKEN: "xoxb-main",
+    MAIN_SLACK_SIGNING_SECRET: "secret-main",
+    MORE_SLACK_BOT_TOKEN: "xoxb-more",
+    MORE_SLACK_SIGNING_SECRET: "secret-more",
+  };
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  const host = await startHost(makeBundle([second("MORE")]), { dev: true });
+  const send = async (channel: string, secret: string) => {
+    const body = JSON.stringify(envelope(mention("hello", { ts: `${channel.length}.000001` })));
+    const headers = { "content-type": "application/json", ...signed(body, secret) };
+    return (await fetch(`${host.base}/v1/channels/${channel}/events`, { method: "POST", body, headers })).status;
+  };
+  expect(await send("slack", "secret-more")).toBe(401);
+  expect(await send("second", "secret-more")).toBe(200);
+  await expect.poll(() => slack.of("chat.postMessage").map(({ token }) => token)).toEqual(["xoxb-more"]);
+  expect(await send("slack", "secret-main")).toBe(200);
+  await expect.poll(() => slack.of("chat.postMessage").map(({ token }) => token)).toEqual(["xoxb-more", "xoxb-main"]);
+  await host.close();
+
+  const warned = async () => {
+    const { lines, close } = await startHost(makeBundle([second("")]), { dev: true });
+    await close();
+    return lines.some(({ level, message: line }) => level === "warn" && line.includes("connect to one app"));
+  };
+  vi.stubEnv("SLACK_APP_TOKEN", "xapp-one");
+  expect(await warned()).toBe(false);
+  vi.stubEnv("MAIN_SLACK_APP_TOKEN", "xapp-one");
+  expect(await warned()).toBe(true);
 });
