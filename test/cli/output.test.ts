@@ -27,8 +27,10 @@ function shell(
   script: string,
   env: NodeJS.ProcessEnv = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  // Where both are set, Node says so on stderr.
+  const { NO_COLOR: _none, FORCE_COLOR: _forced, ...inherited } = process.env;
   const child = spawn("bash", ["-o", "pipefail", "-c", script], {
-    env: { ...process.env, ...env },
+    env: { ...inherited, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach } from "vitest";
+import { afterEach, onTestFinished } from "vitest";
 import { allSections } from "../../../cli/api/sections.js";
 import { createHost, type Host } from "../../../runtime/host/index.js";
 import type { HostOptions, LogLine } from "../../../runtime/host/options.js";
@@ -18,16 +18,15 @@ export interface TestHost extends Host {
 }
 
 const open: Host[] = [];
-const folders: string[] = [];
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((host) => host.close()));
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
+/** A folder that is removed after the test, and after the processes that the test has started since are gone. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "bdk-http-"));
-  folders.push(folder);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
