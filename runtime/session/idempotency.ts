@@ -18,13 +18,21 @@ export function createIdempotency(
   index: SessionIndex,
   now: () => number,
   isKept: (claim: Claim) => Promise<boolean>,
+  log: Log,
 ): Idempotency {
   const underway = new Map<string, Promise<Answer>>();
+  const notKept = (error: unknown) => log("warn", `an idempotency key may be lost with the machine: ${String(error)}`);
 
   async function answerOnce(key: string, act: (claim: (answer: Answer) => void) => Promise<Answer>): Promise<Answer> {
     const earlier = index.claim(key);
     if (earlier !== undefined && now() - earlier.at < keptMs && (await isKept(earlier))) return earlier;
-    return act((answer) => index.putClaim({ ...answer, key, at: now() }));
+    let kept: Promise<void> | undefined;
+    const answer = await act((claimed) => {
+      // While the record goes to disk, too: whoever is answered has a claim that outlives the machine.
+      kept = index.putClaim({ ...claimed, key, at: now() }).catch(notKept);
+    });
+    await kept;
+    return answer;
   }
 
   return {

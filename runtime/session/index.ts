@@ -9,7 +9,7 @@ import { copyEvents, readPrefix } from "./fork.js";
 import { type Answer, claimRecord, createIdempotency, isMarked } from "./idempotency.js";
 import { createSessionKeys, type SessionKeys } from "./keys.js";
 import type { Listener } from "./observers.js";
-import type { Rejection, SessionDeps, SessionRecord, SessionRow } from "./ports.js";
+import type { Claim, Rejection, SessionDeps, SessionRecord, SessionRow } from "./ports.js";
 import { createRegistry } from "./registry.js";
 import { type BeforeRecord, type RunnerContext, SessionRunner } from "./runner.js";
 import type {
@@ -50,7 +50,7 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
     onBroken: (runner, error) => registry.onBroken(runner, error),
   };
   const registry = createRegistry(context);
-  const idempotency = createIdempotency(index, clock.now, async ({ sessionId, messages, record }) => {
+  const isKept = async ({ sessionId, messages, record }: Claim) => {
     if (index.get(sessionId) === undefined) return false;
     const runner = await registry.load(sessionId);
     if (runner === undefined || runner.state.messages < messages) return false;
@@ -58,7 +58,8 @@ export function createSessionService(deps: SessionDeps): RunningSessions {
     // Another message may have taken the number of one that was claimed and never recorded.
     for await (const [line] of store.read(sessionId, record.index)) return isMarked(line, record);
     return false;
-  });
+  };
+  const idempotency = createIdempotency(index, clock.now, isKept, deps.log);
   const callTool = createDirectCalls(deps, tokens, requireOpen, requireRunner);
   let isClosing = false;
   store.onGone(forget);

@@ -117,7 +117,8 @@ export interface SessionIndex {
   /** Sessions left with work to do by an earlier process. */
   open(): readonly SessionRow[];
   claim(key: string): Claim | undefined;
-  putClaim(claim: Claim): void;
+  /** Writes a claim at once, as `put` does; resolves when it is on disk. */
+  putClaim(claim: Claim): Promise<void>;
 }
 
 export interface Clock {

@@ -3,6 +3,7 @@ import path from "node:path";
 import { RuntimeError } from "../errors.js";
 import type { Claim, SessionIndex, SessionRow } from "../session/ports.js";
 import { appendWhole, guardStorage, privateFile, readIfThere, replaceFile } from "./files.js";
+import { shareSync, syncFd } from "./shared-sync.js";
 
 /** Journal lines beyond the live ones before the file is written anew. */
 const slack = 2_000;
@@ -30,8 +31,8 @@ export interface IndexFile extends SessionIndex {
 }
 
 /**
- * `index.ndjson`: one row a session, the last one counts. In memory a map; on disk a journal that isn't synced: after
- * a machine crash the rows are made again from the logs, which are. A store that `isNew` has nothing to lose: its
+ * `index.ndjson`: one row a session, the last one counts. In memory a map; on disk a journal whose rows aren't synced:
+ * after a machine crash they are made again from the logs, which are. Claims are: no log has them. A store that `isNew` has nothing to lose: its
  * folders are not looked into.
  */
 export function openIndex(dir: string, now: () => number, isNew: boolean): IndexFile {
@@ -150,6 +151,8 @@ export function openIndex(dir: string, now: () => number, isNew: boolean): Index
   load();
   let fd = fs.openSync(file, "a", privateFile);
   let size = fs.fstatSync(fd).size;
+  // One that is overtaken by a compaction has nothing left to do: what that wrote is on disk.
+  const sync = shareSync(() => syncFd(fd));
 
   return {
     isDamaged,
@@ -186,6 +189,7 @@ export function openIndex(dir: string, now: () => number, isNew: boolean): Index
     putClaim(claim) {
       write({ claim });
       claims.set(claim.key, claim);
+      return sync();
     },
     clear() {
       rows.clear();

@@ -9,6 +9,16 @@ export interface SharedSync {
 
 export function createSharedSync(folders: readonly string[]): SharedSync {
   const fds = folders.map((folder) => fs.openSync(folder, "r"));
+  return {
+    sync: shareSync(() => Promise.all(fds.map(syncFd))),
+    close() {
+      for (const fd of fds) fs.closeSync(fd);
+    },
+  };
+}
+
+/** One run after another, each begun after it was asked for and shared by everyone who asked until then. */
+export function shareSync(act: () => Promise<unknown>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
 
@@ -16,17 +26,12 @@ export function createSharedSync(folders: readonly string[]): SharedSync {
     await earlier?.catch(() => undefined); // its own callers were told
     running = next;
     next = undefined;
-    await Promise.all(fds.map(syncFd));
+    await act();
   }
 
-  return {
-    sync() {
-      next ??= run(running);
-      return next;
-    },
-    close() {
-      for (const fd of fds) fs.closeSync(fd);
-    },
+  return () => {
+    next ??= run(running);
+    return next;
   };
 }
 

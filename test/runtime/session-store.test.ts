@@ -1,4 +1,4 @@
-import {
+import fs, {
   appendFileSync,
   existsSync,
   mkdirSync,
@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { alice, eventsOf, only, openSessions, run, tempDir, typesOf, waitFor } from "./support/sessions.js";
 
 const stateOf = (root: string) => join(root, "state");
@@ -372,4 +372,21 @@ test.each([
   await expect(second.fork(alice, { sessionId, atIndex: 5, message: "on" })).rejects.toMatchObject(refusal);
   const { sessionId: other } = await run(second, "two");
   expect(only(await eventsOf(second, other), "turn.completed")).toHaveLength(1);
+});
+
+test("a key's claim is on disk before its message is answered", async () => {
+  const root = tempDir();
+  const sessions = await openSessions({ root });
+  const index = statSync(join(stateOf(root), "index.ndjson")).ino;
+  const synced: number[] = [];
+  const { fsync } = fs;
+  const spy = vi.spyOn(fs, "fsync").mockImplementation((fd, callback) => {
+    synced.push(fs.fstatSync(fd).ino);
+    fsync(fd, callback);
+  });
+  const { sessionId, continuationToken } = await sessions.create(alice, { message: "one", channelId: "http" });
+  expect(synced).not.toContain(index);
+  await sessions.followUp(alice, { sessionId, continuationToken, message: "two", idempotencyKey: "k" });
+  expect(synced).toContain(index);
+  spy.mockRestore();
 });
