@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { AuthRequest } from "../auth/loopback.js";
+import { type AuthRequest, isLoopbackOrigin } from "../auth/loopback.js";
 import { isForeignOrigin } from "../auth/policy.js";
 import { RuntimeError } from "../errors.js";
 import type { Generation } from "../host/generation.js";
@@ -22,7 +22,7 @@ import { refuseWhileDraining } from "./session.js";
  */
 export function mcpRoutes(app: FastifyInstance, host: HttpHost): void {
   app.register((mcp, _options, done) => {
-    mcp.addHook("onRequest", requireCaller(host, refuseForeignOrigin));
+    mcp.addHook("onRequest", requireCaller(host, refuseForeignOrigin(host)));
     mcp.setErrorHandler((error, request, reply) => sendMcpError(host, error, request, reply));
     mcp.post("/v1/mcp", answerWith(host, createAgentEndpoint));
     mcp.post("/v1/mcp/tools", answerWith(host, createToolsEndpoint));
@@ -59,10 +59,18 @@ function isFrameworkCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-/** A page of another site, whoever it says it is: 403, before anything else is looked at. */
-function refuseForeignOrigin(request: AuthRequest): RuntimeError | undefined {
-  if (!isForeignOrigin(request)) return undefined;
-  return new RuntimeError("forbidden", "pages of other origins may not call this server");
+/**
+ * A page of another site, whoever it says it is: 403, before anything else is looked at. Where only this machine is let
+ * in, a page that calls itself the host it calls is one of another site too: it has rebound its own name.
+ */
+function refuseForeignOrigin({ auth }: HttpHost) {
+  const isLocal = auth.some(({ name }) => name === "localDevStrict");
+  return (request: AuthRequest): RuntimeError | undefined => {
+    const { origin } = request.headers;
+    if (origin === undefined || request.isAllowedOrigin === true) return undefined;
+    const isOurs = typeof origin === "string" && !isForeignOrigin(request) && (!isLocal || isLoopbackOrigin(origin));
+    return isOurs ? undefined : new RuntimeError("forbidden", "pages of other origins may not call this server");
+  };
 }
 
 type Make = (agent: AgentMount, facts: ServerFacts) => McpEndpoint;

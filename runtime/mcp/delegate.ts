@@ -121,5 +121,6 @@ function waitOf({ waitSeconds }: Fields, otherwise: number): number {
   if (typeof waitSeconds !== "number" || !(waitSeconds >= 0)) {
     throw new RuntimeError("invalid_input", `"waitSeconds" must be a number from 0 to ${maxWaitSeconds}`);
   }
-  return Math.min(waitSeconds, maxWaitSeconds) * 1000;
+  // Timers know whole milliseconds; a wait that is none at all is only 0.
+  return Math.ceil(Math.min(waitSeconds, maxWaitSeconds) * 1000);
 }

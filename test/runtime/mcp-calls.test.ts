@@ -290,6 +290,18 @@ describe("tools", () => {
     }
   });
 
+  it("waits any part of a second", async () => {
+    const { base } = await startHost(makeBundle([createTester().parts]));
+    for (const waitSeconds of [0, 1e-300, 0.0015, 0.0005, 12.3456789, 1e300]) {
+      const params = { name: "ask", arguments: { message: "hi", waitSeconds } };
+      const { body } = await rpc(`${base}/v1/mcp`, "tools/call", params);
+      expect([waitSeconds, reportIn({ body }).status]).toEqual([
+        waitSeconds,
+        expect.stringMatching(waitSeconds > 1 ? /^finished$/ : /^(?:running|finished)$/),
+      ]);
+    }
+  });
+
   it("tells a failed turn as one", async () => {
     const host = await startHost(makeBundle([createTester({ model: "openai/none" }).parts]));
     const asked = await rpc(`${host.base}/v1/mcp`, "tools/call", { name: "ask", arguments: { message: "hi" } });

@@ -1,10 +1,20 @@
 /** What nobody's client sends: each gets the status and code that it deserves, and the server stays up. */
+import { request } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { makeBundle } from "./support/bundle.js";
 import { startHost, type TestHost } from "./support/host.js";
 import { expectAlive, meta, modern, rpc, send, stateless } from "./support/mcp-rpc.js";
 import { createTester } from "./support/tester.js";
+
+/** Status of a ping with a `Host` of its own, which fetch does not send. */
+const ask = (url: string, headers: Record<string, string>): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const options = { method: "POST", headers: { "content-type": "application/json", ...headers } };
+    const sent = request(url, options, (response) => resolve(response.resume().statusCode));
+    sent.once("error", reject);
+    sent.end('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+  });
 
 const start = (): Promise<TestHost> => startHost(makeBundle([createTester().parts]));
 
@@ -83,6 +93,13 @@ describe.each(["/v1/mcp", "/v1/mcp/tools"])("%s", (path) => {
         expect([status, body.error]).toMatchObject([403, { data: { error: "forbidden" } }]);
       }
       expect((await rpc(`${host.base}${path}`, "ping", {}, { ...headers, origin: host.url })).status).toBe(200);
+      // A page that has bound its own name to this machine is let in where names other than this machine's are served.
+      const rebound = await ask(`${host.base}${path}`, {
+        ...headers,
+        host: "evil.example",
+        origin: "http://evil.example",
+      });
+      expect(rebound).toBe("authToken" in options || "allowAnonymous" in options ? 200 : 403);
     }
   });
 
