@@ -31,15 +31,14 @@ const mounts: Files = {
   "bot/extensions/bare.ts": 'export { default } from "@acme/hello";\n',
 };
 
+const greets = ["skill:evening__welcome", "tool:evening__greet"];
+
 describe("an extension package", () => {
   test("is made, checked, packed, installed, mounted three times, and each tool answers with its mount's settings", async () => {
     const parent = await temporaryFolder();
     const extension = await newExtension(parent);
     await write(extension, {
-      "hooks/quiet/audit.ts": `import { defineHook } from "@cursor/bdk/hooks";
-
-export default defineHook({ events: { "turn.failed": () => {} } });
-`,
+      "hooks/quiet/audit.ts": quietHook,
       "sandbox/workspace/names.txt": "Ada\n",
     });
     expect(await bdk(["validate", "--types"], { cwd: extension })).toMatchObject({
@@ -68,13 +67,7 @@ export default defineHook({ events: { "turn.failed": () => {} } });
       { namespace: "bare", package: "@acme/hello@0.1.0", source: "bot/extensions/bare.ts:1" },
       {
         namespace: "evening",
-        contributes: [
-          "hook:evening__quiet/audit",
-          "instructions:evening",
-          "seed:names.txt",
-          "skill:evening__welcome",
-          "tool:evening__greet",
-        ],
+        contributes: ["hook:evening__quiet/audit", "instructions:evening", "seed:names.txt", ...greets],
       },
       { namespace: "morning", disabled: [] },
     ]);
@@ -86,7 +79,6 @@ export default defineHook({ events: { "turn.failed": () => {} } });
     await write(extension, {
       "tools/wave.ts": `import { defineTool } from "@cursor/bdk/tools";
 import { z } from "zod";
-
 export default defineTool({ description: "Waves.", inputSchema: z.object({}), effect: "read", execute: () => "o/" });
 `,
     });
@@ -167,11 +159,13 @@ export default defineTool({ description: "Waves.", inputSchema: z.object({}), ef
   });
 });
 
+const quietHook =
+  'import { defineHook } from "@cursor/bdk/hooks";\nexport default defineHook({ events: { "turn.failed": () => {} } });\n';
+
 /** Reads a file that stands beside it, in a package that has it only there. */
-const where = `import { cp, mkdir, readFile, rename, rm, symlink } from "node:fs/promises";
+const where = `import { readFile } from "node:fs/promises";
 import { defineTool } from "@cursor/bdk/tools";
 import { z } from "zod";
-
 export default defineTool({
   description: "Reads a file of the package.",
   inputSchema: z.object({}),
