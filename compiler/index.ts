@@ -1,5 +1,5 @@
 /** The compiler's door. `compile()` runs the whole pipeline; `createCompiler()` keeps caches between runs for `bdk dev`. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { Manifest } from "../runtime/manifest/schema.js";
 import { absentProject } from "./absent.js";
 import { analyze } from "./analyze/analyze.js";
@@ -73,7 +73,7 @@ export interface Compiler {
  * const { diagnostics, bundle } = await compile("my-agent");
  */
 export async function compile(dir: string, options: CompileOptions = {}): Promise<CompileResult> {
-  if (!existsSync(dir)) return absentProject(dir);
+  if (!existsSync(dir) || !statSync(dir).isDirectory()) return absentProject(dir);
   const compiler = makeCompiler(dir, options, false);
   try {
     return await compiler.compile();

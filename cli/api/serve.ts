@@ -71,5 +71,8 @@ export async function createHost(
   options: OpenHostOptions = {},
   root = ".",
 ): Promise<HostHandle> {
+  if (bundle?.manifest === undefined) {
+    throw new TypeError("createHost takes the bundle that build() returned; without one, its diagnostics say why");
+  }
   return openHost(() => loadOrRefuse(() => loadBundle(bundle, resolve(root)), bundle.manifest), options);
 }

@@ -20,6 +20,13 @@ export function checkBundle(bundle: AgentBundle, options: HostOptions): void {
   if (options.authToken !== undefined && options.allowAnonymous === true) {
     throw new StartupError("--bearer-token and --allow-anonymous exclude each other");
   }
+  const { port = 0, mode = "multi" } = options;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new StartupError(`the port is a whole number from 0 to 65535, not ${JSON.stringify(port)}`);
+  }
+  if (mode !== "multi" && mode !== "single") {
+    throw new StartupError(`the mode is "multi" or "single", not ${JSON.stringify(mode)}`);
+  }
   const problem = problemOfFront(options);
   if (problem !== undefined) throw new StartupError(problem);
   if (options.mode === "single" && agents.length > 1) {

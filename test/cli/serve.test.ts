@@ -188,6 +188,21 @@ describe("serve(dir, options) and createHost(bundle, options)", () => {
     expect(await callTool(`${host.url}/pr-approver`, "inspect_pr", { prUrl: pull })).toMatchObject({ draft: false });
   });
 
+  test("refuse what can't be meant, in words", async () => {
+    const dir = await copyProject("pr-approver");
+    const options = { stateRoot: join(dir, "state"), log: () => undefined };
+    for (const port of [-1, 99_999, 1.5]) {
+      await expect(serve(dir, { ...options, port })).rejects.toThrow("the port is a whole number from 0 to 65535");
+    }
+    await expect(serve(dir, { ...options, port: 0, mode: "both" as never })).rejects.toThrow('not "both"');
+    await expect(serve(join(dir, "package.json"), options)).rejects.toMatchObject({
+      name: "ProjectError",
+      diagnostics: [{ code: "BDK1002" }],
+    });
+    const { bundle } = await build(join(dir, "nowhere"));
+    await expect(createHost(bundle as never, options)).rejects.toThrow("takes the bundle that build() returned");
+  });
+
   test("throw the project's errors", async () => {
     const dir = await copyProject("pr-approver");
     await writeProject(dir, { "bot/tools/bad.ts": "export default 1;\n" });

@@ -28,6 +28,10 @@ async function listen(answer: (request: IncomingMessage, response: ServerRespons
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+function nameOf({ label }: (typeof providers)[number]): string {
+  return label === "openai-compatible" ? "the OpenAI-compatible endpoint" : label;
+}
+
 async function failedTurn({ model, prefix }: (typeof providers)[number], url: string) {
   vi.stubEnv(`${prefix}_API_KEY`, "sk-test-0123456789");
   vi.stubEnv(`${prefix}_BASE_URL`, `${url}/v1`);
@@ -89,6 +93,20 @@ test.each(providers)("$label: one that says nothing fails the turn, at once and 
   expect(await failedTurn(provider, stuck)).toMatchObject([
     { code: "model_unavailable", message: expect.stringContaining("said nothing for 0.2 s") },
   ]);
+});
+
+// Anthropic's package makes a status 500 of it.
+const plain = providers.filter(({ label }) => label !== "Anthropic");
+test.each(plain)("$label: one that speaks another language is told with what it said", async (provider) => {
+  const url = await listen((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" }).end("data: {{ 502 from the proxy\n\n");
+  });
+  const [failure] = await failedTurn(provider, url);
+  expect(failure).toEqual({
+    code: "model_unavailable",
+    status: "error",
+    message: `${nameOf(provider)} at ${url}/v1 sent something that is none of its answers: {{ 502 from the proxy`,
+  });
 });
 
 test("a time limit that is none is told", async () => {

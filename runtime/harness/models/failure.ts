@@ -1,4 +1,4 @@
-import { APICallError } from "@ai-sdk/provider";
+import { APICallError, JSONParseError, TypeValidationError } from "@ai-sdk/provider";
 import { RuntimeError } from "../../errors.js";
 import { EndpointError } from "./endpoint.js";
 import type { ProviderSettings } from "./section.js";
@@ -33,6 +33,9 @@ function describe(error: unknown, settings: ProviderSettings, attempts: number):
   const tries = attempts > 1 ? ` after ${attempts} tries` : "";
   const endpoint = endpointError(error);
   if (endpoint !== undefined) return `${label} at ${baseUrl} ${endpoint.message}`;
+  const unread = unreadable(error);
+  if (unread !== undefined)
+    return `${label} at ${baseUrl} sent something that is none of its answers: ${shortened(unread)}`;
   const said = ownWords(error);
   const status = APICallError.isInstance(error) ? error.statusCode : undefined;
   if (status === 401 || status === 403) return `${label} refused the key in ${keyVariable} (${status}): ${said}`;
@@ -53,10 +56,19 @@ function endpointError(error: unknown): EndpointError | undefined {
 function ownWords(error: unknown): string {
   // Of an answer that began well, the package says only that it did; its cause says what happened then.
   const isBrokenOff = APICallError.isInstance(error) && (error.statusCode ?? 500) < 300 && error.cause !== undefined;
-  const text = messageOf(isBrokenOff ? error.cause : error)
-    .replace(/\s+/g, " ")
-    .trim();
+  return shortened(messageOf(isBrokenOff ? error.cause : error));
+}
+
+function shortened(message: string): string {
+  const text = message.replace(/\s+/g, " ").trim();
   return text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text;
+}
+
+/** What came, where it is not what the provider's package knows; the package itself tells of its own schemas. */
+function unreadable(error: unknown): string | undefined {
+  if (JSONParseError.isInstance(error)) return error.text;
+  if (TypeValidationError.isInstance(error)) return JSON.stringify(error.value) ?? "nothing";
+  return error instanceof Error && error.cause !== undefined ? unreadable(error.cause) : undefined;
 }
 
 /** Providers also send errors inside the stream, as objects of their own. */
@@ -73,7 +85,7 @@ function messageOf(error: unknown): string {
 
 /** Whether a failure may pass by itself: too many requests, a server's fault, a broken connection. */
 function isPassing(error: unknown): boolean {
-  if (endpointError(error) !== undefined) return false;
+  if (endpointError(error) !== undefined || unreadable(error) !== undefined) return false;
   const status = APICallError.isInstance(error) ? error.statusCode : undefined;
   if (status !== undefined) return status === 429 || status === 408 || status >= 500;
   return isConnectionError(error) || /overloaded|server_error|rate_limit/i.test(wordsIn(error));
