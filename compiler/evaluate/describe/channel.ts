@@ -4,7 +4,7 @@ import { unknownEvents } from "./events.js";
 import { describeGitHub, describeWebhook } from "./github.js";
 import { routeProblems } from "./routes.js";
 import { describeSchema } from "./schema.js";
-import { callable, check, type Described, isObject, present } from "./shape.js";
+import { callable, check, type Described, isObject, present, wrongShape } from "./shape.js";
 import { describeSlack } from "./slack.js";
 
 const events = z.optional(z.record(z.string(), z.optional(callable)));
@@ -36,7 +36,7 @@ const channel = z.looseObject({
 export async function describeChannel(value: unknown): Promise<Described> {
   const { data, problems } = check(channel, value);
   if (data === undefined) return { problems };
-  const all: Problem[] = [...problems];
+  const all: Problem[] = [...problems, ...(data.auth ?? []).flatMap(notCalled)];
   const routes = [];
   for (const [index, each] of (data.routes ?? []).entries()) {
     const schemas: Record<string, unknown> = {};
@@ -63,6 +63,12 @@ export async function describeChannel(value: unknown): Promise<Described> {
       events: names,
     }),
   };
+}
+
+/** `auth: [localDevStrict]`: as a policy of one's own it would fail with each request. */
+function notCalled(entry: unknown, index: number): readonly Problem[] {
+  if (typeof entry !== "function" || entry.length > 0 || !/^(?:localDevStrict|allowAll)$/.test(entry.name)) return [];
+  return [wrongShape(`auth.${index}`, `${entry.name} makes a policy and is none`, `call it: ${entry.name}()`)];
 }
 
 /** Nothing would check it: a tool's input has a validator for these, a request has not. */
