@@ -18,6 +18,7 @@ import { isMade, plainFile } from "./input-names.js";
 import { edgesOf, type KeptForm, keptModules } from "./kept.js";
 import { textEndings } from "./loaders.js";
 import { type LinkedMount, sharedScopes, strayImports } from "./mounts.js";
+import { narrowImports } from "./narrow-imports.js";
 import { type InstalledPackage, packageFolder } from "./package-folder.js";
 import { isPardonable } from "./pardon.js";
 import { linkPatch, type PatchBase, type PatchLink } from "./patch.js";
@@ -204,7 +205,11 @@ export function createLinker({ root: folder, incremental = false, keeps = false 
         return { value: undefined, diagnostics: [...pardoned, ...diagnostics] };
       if (mode === "flat") {
         const inputs = "metafile" in result ? (result.metafile?.inputs ?? {}) : {};
-        diagnostics.push(...computedImports(linked.code), ...(await awaitedRequires(root, inputs, nameFile)));
+        diagnostics.push(
+          ...computedImports(linked.code),
+          ...narrowImports(linked.code.text, inputs, root, warnings),
+          ...(await awaitedRequires(root, inputs, nameFile)),
+        );
       }
       return { value: hasErrors(diagnostics) ? undefined : linked, diagnostics: [...pardoned, ...diagnostics] };
     },
