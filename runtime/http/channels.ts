@@ -116,7 +116,7 @@ function sendResponse(host: HttpHost, response: Response, reply: FastifyReply): 
   if (isHead(reply.request.raw)) {
     // Nobody reads it, and it may never end.
     response.body.cancel().catch(() => undefined); // a source that can't be told to stop
-    return reply.send();
+    return reply.send(Readable.from([])); // of a length that nobody knows, as GET's
   }
   const stream = Readable.fromWeb(response.body as ReadableStream);
   stream.on("error", (error) => {
