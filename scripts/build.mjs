@@ -243,6 +243,11 @@ async function fingerprint(entries, inputs) {
   return hash.update(entries.join("\0")).digest("hex");
 }
 
+async function changedSince(time, inputs) {
+  const times = await Promise.all(inputs.map(async (file) => (await stat(join(root, file))).mtimeMs));
+  return times.some((each) => each >= time);
+}
+
 async function buildPart(name, { entries: wanted, build }, force) {
   const entries = [];
   for (const entry of wanted) if (await exists(entry)) entries.push(entry);
@@ -253,11 +258,13 @@ async function buildPart(name, { entries: wanted, build }, force) {
     const present = await Promise.all((stamp.outputs ?? []).map(exists));
     if (present.every(Boolean)) return;
   }
-  const started = performance.now();
+  const started = Date.now();
   const { inputs, outputs } = await build(entries);
   await mkdir(stamps, { recursive: true });
-  await writeFile(stampFile, JSON.stringify({ inputs, outputs, print: await fingerprint(entries, inputs) }));
-  console.log(`built ${name} in ${Math.round(performance.now() - started)} ms`);
+  // A file that changed meanwhile may have been read before it did: the next run builds again.
+  if (await changedSince(started, inputs)) await rm(stampFile, { force: true });
+  else await writeFile(stampFile, JSON.stringify({ inputs, outputs, print: await fingerprint(entries, inputs) }));
+  console.log(`built ${name} in ${Date.now() - started} ms`);
 }
 
 /**
