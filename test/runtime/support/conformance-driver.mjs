@@ -40,7 +40,14 @@ const sample = (schema = {}, name = "") => {
 /** What a scenario wants its tools to be called with, where it says so. */
 const told = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
 const wanted = told.toolCalls ?? [];
-const { tools, connectionErrors } = await get("/v1/tools");
+/** A listing waits for some seconds only, and a busy machine may take longer. */
+const list = async () => {
+  for (;;) {
+    const listed = await get("/v1/tools");
+    if (!listed.connectionErrors.some(({ code }) => code === "connection_timeout")) return listed;
+  }
+};
+const { tools, connectionErrors } = await list();
 for (const { name } of tools) {
   const { inputSchema, connection } = await get(`/v1/tools/${name}`);
   // One tool of the runner wants the schema of another, as it came.
