@@ -204,7 +204,8 @@ async function write(result) {
     await rename(temporary, file.path);
   }
   const outputs = result.outputFiles.map((file) => relative(root, file.path));
-  return { inputs: Object.keys(result.metafile.inputs).filter((file) => !file.includes("node_modules/")), outputs };
+  const isSource = (file) => !file.includes("node_modules/") && !file.includes(":");
+  return { inputs: Object.keys(result.metafile.inputs).filter(isSource), outputs };
 }
 
 /** Files below a folder with an ending, relative to the package root, sorted; empty when the folder is missing. */
@@ -243,6 +244,7 @@ async function fingerprint(entries, inputs) {
   return hash.update(entries.join("\0")).digest("hex");
 }
 
+/** Whether one of the files was written at that time or later (ms since the epoch). */
 async function changedSince(time, inputs) {
   const times = await Promise.all(inputs.map(async (file) => (await stat(join(root, file))).mtimeMs));
   return times.some((each) => each >= time);
