@@ -98,7 +98,7 @@ async function readChunk(file: LogFile, positions: Positions, offset: number) {
 
 /** Whether a line looks like an event from both its ends: cheap enough for each, and what a disk or an editor leaves doesn't. */
 function isEvent(line: string): boolean {
-  return line.startsWith('{"type":"') && /\}\r?$/.test(line.slice(-2));
+  return line.startsWith('{"') && /\}\r?$/.test(line.slice(-2));
 }
 
 function damaged(file: LogFile, offset: number): RuntimeError {
