@@ -63,6 +63,7 @@ export interface Compiler {
    * must be what runs now. Nothing when the edit needs `compile()`. Only for `strict`, until `project`.
    */
   patch(last: CompileResult, files: readonly string[]): Promise<Patch | undefined>;
+  /** A compilation under way is not waited out: modules that load are stopped, and what it then says means nothing. */
   close(): Promise<void>;
 }
 
@@ -93,38 +94,50 @@ function makeCompiler(dir: string, options: CompileOptions, incremental: boolean
   const { root, cache } = workshop;
   const patchables = new WeakMap<ProjectCode, Patchable>();
 
+  const run = async (): Promise<CompileResult> => {
+    const known = workshop.recall();
+    if (known !== undefined) return known;
+    const { source, stamps, phase, finish } = startRun(workshop, options);
+    const project = await phase("scan", () => scan(source, until === "manifest"));
+    const tree = await phase("mount", () => mount(project, source, workshop.resolveModule, cache.facts));
+    const definitions = await phase("analyze", () => analyze(tree, source, cache.facts));
+    const surfaces = await phase("resolve", () => resolve(tree, definitions));
+    if (options.types === true) await phase("types", () => checkTypes(tree, source));
+    // What is sound is evaluated even beside what is not, so that one run tells all there is to mend.
+    const evaluated = await phase("evaluate", (found) =>
+      evaluate(surfaces, {
+        ...workshop,
+        ...{ root, stamps, environment, timeoutMs },
+        faulty: faultyDefinitions(surfaces, found),
+      }),
+    );
+    if (evaluated === undefined || finish.hasErrors()) return finish(tree, { surfaces, evaluated });
+    const scripts = await phase("scripts", () => linkScripts(surfaces, evaluated, root));
+    if (finish.hasErrors()) return finish(tree, { surfaces, evaluated });
+    const created = await phase("manifest", () => createManifest(surfaces, evaluated, source, scripts));
+    if (finish.hasErrors()) return finish(tree, { surfaces, evaluated });
+    const { manifest, blobs } = created;
+    if (until === "manifest") return finish(tree, { surfaces, evaluated, manifest });
+    const { code } = evaluated.linked;
+    patchables.set(code, { surfaces, evaluated, scripts, whole: code, patches: new Map() });
+    const bundle = { manifest, project: code, blobs };
+    const files = until === "project" ? [] : await phase("emit", () => emit({ ...bundle, include }));
+    return finish(tree, { surfaces, evaluated, manifest, bundle: { ...bundle, files } });
+  };
+  let running: Promise<unknown> = Promise.resolve();
+
   return {
-    async compile() {
-      const known = workshop.recall();
-      if (known !== undefined) return known;
-      const { source, stamps, phase, finish } = startRun(workshop, options);
-      const project = await phase("scan", () => scan(source, until === "manifest"));
-      const tree = await phase("mount", () => mount(project, source, workshop.resolveModule, cache.facts));
-      const definitions = await phase("analyze", () => analyze(tree, source, cache.facts));
-      const surfaces = await phase("resolve", () => resolve(tree, definitions));
-      if (options.types === true) await phase("types", () => checkTypes(tree, source));
-      // What is sound is evaluated even beside what is not, so that one run tells all there is to mend.
-      const evaluated = await phase("evaluate", (found) =>
-        evaluate(surfaces, {
-          ...workshop,
-          ...{ root, stamps, environment, timeoutMs },
-          faulty: faultyDefinitions(surfaces, found),
-        }),
-      );
-      if (evaluated === undefined || finish.hasErrors()) return finish(tree, { surfaces, evaluated });
-      const scripts = await phase("scripts", () => linkScripts(surfaces, evaluated, root));
-      if (finish.hasErrors()) return finish(tree, { surfaces, evaluated });
-      const created = await phase("manifest", () => createManifest(surfaces, evaluated, source, scripts));
-      if (finish.hasErrors()) return finish(tree, { surfaces, evaluated });
-      const { manifest, blobs } = created;
-      if (until === "manifest") return finish(tree, { surfaces, evaluated, manifest });
-      const { code } = evaluated.linked;
-      patchables.set(code, { surfaces, evaluated, scripts, whole: code, patches: new Map() });
-      const bundle = { manifest, project: code, blobs };
-      const files = until === "project" ? [] : await phase("emit", () => emit({ ...bundle, include }));
-      return finish(tree, { surfaces, evaluated, manifest, bundle: { ...bundle, files } });
+    compile() {
+      const result = run();
+      // The caller takes the failure.
+      running = result.catch(() => undefined);
+      return result;
     },
     patch: (last, files) => createPatch(workshop, options, last, patchables, files),
-    close: () => workshop.close(),
+    async close() {
+      workshop.interrupt();
+      await running;
+      await workshop.close();
+    },
   };
 }

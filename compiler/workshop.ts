@@ -29,6 +29,8 @@ export interface Workshop {
   remember(result: CompileResult, inputs: readonly string[], stamps: Stamps): void;
   /** Gets ready for the next run (`bdk dev`). */
   warm(): void;
+  /** Ends what runs outside of this process: a run under way finds nothing more out. */
+  interrupt(): void;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export function openWorkshop(dir: string, options: CompileOptions, incremental: 
     `result-${hashOf(JSON.stringify([cacheVersion(), root, environment, until, include, types, loadTimeoutMs, strict ? process.env : null])).slice(0, 24)}`;
   const linker = createLinker({ root, incremental, keeps: incremental && strict && options.until === "project" });
   const evaluator = createEvaluator();
+  let isInterrupted = false;
   const keeps = incremental || (options.cache !== false && !strict);
   return {
     root,
@@ -58,17 +61,18 @@ export function openWorkshop(dir: string, options: CompileOptions, incremental: 
     takeStamps: () => results.takeStamps(),
     remember(result, inputs, stamps) {
       cache.save();
-      if (!keeps) return;
+      if (!keeps || isInterrupted) return;
       const taken = [...new Set(inputs)].sort().map((file) => stamps.of(file));
       if (stamps.stand()) results.writeResult(name(), taken, withoutCopies(result));
     },
     warm() {
       if (incremental && strict) evaluator.warm(root, processEnvironment());
     },
-    async close() {
+    interrupt() {
+      isInterrupted = true;
       evaluator.close();
-      await linker.close();
     },
+    close: () => linker.close(),
   };
 }
 

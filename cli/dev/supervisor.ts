@@ -78,6 +78,7 @@ export function createSupervisor({ root, server: serverOptions, ignored, report 
 
   /** Tells what a compilation found, and gives the generation to serve when there is nothing against it. */
   function take(result: CompileResult): Generation | undefined {
+    if (isClosing) return undefined;
     watcher?.expect(result.inputs, !hasErrors(result.diagnostics));
     report.diagnostics(result.diagnostics, served !== undefined);
     if (result.bundle === undefined || hasErrors(result.diagnostics)) return undefined;
@@ -136,7 +137,7 @@ export function createSupervisor({ root, server: serverOptions, ignored, report 
     const isNew = patched === "whole" ? await rebuild() : patched === "new";
     if (isNew) {
       if (batch.paths.size > 0) reportRebuilt(batch);
-    } else if (server === undefined && lastGood !== undefined && crashes < crashLimit) {
+    } else if (server === undefined && lastGood !== undefined && crashes < crashLimit && !isClosing) {
       // The edit took the server down and is no good as a whole either.
       await start(lastGood, undefined);
     }
@@ -288,9 +289,10 @@ export function createSupervisor({ root, server: serverOptions, ignored, report 
       isClosing = true;
       clearTimeout(settling);
       await watching.then((each) => each.close());
+      // First the compiler: a module that never ends loading is not waited for.
+      await compiler.close();
       await tail;
       await server?.close();
-      await compiler.close();
     },
   };
 }

@@ -30,6 +30,7 @@ export interface Evaluator {
   open(cwd: string, env: Readonly<Record<string, string>>): EvaluationSession;
   /** Starts a child ahead of its use (`bdk dev`). */
   warm(cwd: string, env: Readonly<Record<string, string>>): void;
+  /** Ends every child. A run under way ends at once without a report, and so does any after it. */
   close(): void;
 }
 
@@ -39,11 +40,14 @@ const outputLimit = 64 * 1024;
 
 export function createEvaluator(): Evaluator {
   let spare: { readonly child: Child; readonly cwd: string } | undefined;
+  const open = new Set<EvaluationSession>();
+  let isClosed = false;
   return {
     open(cwd, env) {
       let child: Child | undefined;
-      return {
+      const session: EvaluationSession = {
         async run(run) {
+          if (isClosed) return { outcomes: [], stopped: { reason: "died", how: "closed" }, output: "" };
           if (child === undefined && spare?.cwd === cwd && spare.child.alive()) {
             child = spare.child;
             spare = undefined;
@@ -51,15 +55,23 @@ export function createEvaluator(): Evaluator {
           child = child?.alive() === true ? child : startChild(cwd, env);
           return child.run(run);
         },
-        close: () => child?.stop(),
+        close() {
+          open.delete(session);
+          child?.stop();
+        },
       };
+      open.add(session);
+      return session;
     },
     warm(cwd, env) {
+      if (isClosed) return;
       if (spare?.cwd === cwd && spare.child.alive()) return;
       spare?.child.stop();
       spare = { child: startChild(cwd, env), cwd };
     },
     close() {
+      isClosed = true;
+      for (const session of open) session.close();
       spare?.child.stop();
       spare = undefined;
     },
@@ -90,6 +102,7 @@ function startChild(cwd: string, env: Readonly<Record<string, string>>): Child {
     });
   }
   child.on("error", () => kill(child));
+  endWithUs(child);
   child.unref();
   child.channel?.unref();
   return {
@@ -145,6 +158,39 @@ function runIn(child: ChildProcess, run: EvaluationRun, printed: string[]): Prom
     if (child.connected) child.send(run);
     else exited(child.exitCode, child.signalCode);
   });
+}
+
+/** Children that run. Each leads a process group of its own, so what ends us does not reach them. */
+const running = new Set<ChildProcess>();
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** A child that is stuck in the project's code would not even see that we are gone. */
+function endWithUs(child: ChildProcess): void {
+  if (running.size === 0) {
+    for (const signal of signals) process.on(signal, interrupted);
+    process.on("exit", killAll);
+  }
+  running.add(child);
+  child.once("exit", () => {
+    running.delete(child);
+    if (running.size === 0) standDown();
+  });
+}
+
+function standDown(): void {
+  for (const signal of signals) process.off(signal, interrupted);
+  process.off("exit", killAll);
+}
+
+function interrupted(signal: NodeJS.Signals): void {
+  killAll();
+  standDown();
+  // Nobody else has a say: the signal does what it does without us.
+  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+}
+
+function killAll(): void {
+  for (const child of running) kill(child);
 }
 
 /** Ends the child and everything it started. */

@@ -1,10 +1,15 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { build } from "../../cli/api/build.js";
-import { bdk, copyProject, temporaryFolder } from "./bdk.js";
+import { bdk, copyProject, packageRoot, temporaryFolder } from "./bdk.js";
 import { toolFile, writeProject } from "./dev-project.js";
+
+/** Processes that a process has started, by /proc. */
+const childrenOf = async (pid: number): Promise<string[]> =>
+  (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).split(" ").filter((each) => each !== "");
 
 describe("bdk build", () => {
   test("writes a server that runs from an empty folder, and says what it wrote", async () => {
@@ -20,6 +25,34 @@ describe("bdk build", () => {
     });
     expect(await new Promise((resolve) => checked.on("close", resolve))).toBe(0);
   });
+
+  test.each(["SIGINT", "SIGTERM"] as const)(
+    "%s ends what loads the project, too, however stuck it is",
+    async (signal) => {
+      const dir = await temporaryFolder();
+      await writeProject(dir, {
+        "package.json": '{ "name": "stuck" }',
+        "bot/instructions.md": "Wait.\n",
+        "bot/tools/stuck.ts": [
+          'import { writeFileSync } from "node:fs";',
+          `writeFileSync(${JSON.stringify(join(dir, "loading"))}, "");`,
+          toolFile('() => "never"', "for (;;);"),
+        ].join("\n"),
+      });
+      const running = spawn(process.execPath, [join(packageRoot, "dist/cli/bdk.js"), "build", "--dir", dir], {
+        cwd: dir,
+        stdio: "ignore",
+      });
+      const ended = new Promise((resolve) => running.on("exit", (_code, by) => resolve(by)));
+      const pid = running.pid ?? 0;
+      await expect.poll(() => readdir(dir)).toContain("loading");
+      const children = await childrenOf(pid);
+      expect(children).not.toEqual([]);
+      running.kill(signal);
+      expect(await ended).toBe(signal);
+      await expect.poll(() => children.filter((child) => existsSync(`/proc/${child}`))).toEqual([]);
+    },
+  );
 
   test("--json is one value: files, hash, environment, timings", async () => {
     const dir = await copyProject("pr-approver");

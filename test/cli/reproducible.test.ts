@@ -34,7 +34,7 @@ test.each(["office", "newsroom", "pr-approver", "reports"])(
       const out = await temporary();
       // Beside its siblings: some are made of them.
       await cp(projects, dir, { recursive: true, filter: (source) => !/[\\/](?:dist|\.bdk|\.cache)$/.test(source) });
-      const env = { NODE_OPTIONS: `--import ${shuffle}`, SHUFFLE_SEED: seed, BDK_CACHE_DIR: await temporary() };
+      const env = { NODE_OPTIONS: `--import ${shuffle}`, SHUFFLE_SEED: seed };
       const { code, stderr } = await bdk(["build", "--dir", join(dir, name), "--out", out], { env });
       expect(stderr).not.toContain("error");
       expect(code).toBe(0);
