@@ -1,6 +1,6 @@
 /**
  * `kill -9` of the emitted server at random points of a turn: what was accepted or seen is still there, the log is
- * valid, and the session goes on. BDK_CRASH_RUNS sets how often (default 6; the issue asks for 50).
+ * valid, and the session goes on. BDK_CRASH_RUNS sets how often (default 10; the issue asks for 50).
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ import { generateProject } from "../bench/generate.mjs";
 import { listeningUrl, runCommand } from "../bench/measure.mjs";
 import { killed } from "./support/killed.js";
 
-const runs = Number(process.env.BDK_CRASH_RUNS ?? 6);
+const runs = Number(process.env.BDK_CRASH_RUNS ?? 10);
 const work = mkdtempSync(join(tmpdir(), "bdk-crash-"));
 const bdk = resolve("dist/cli/bdk.js");
 let child: ChildProcess | undefined;
