@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { RuntimeError } from "../errors.js";
 import type { AgentGeneration } from "../manifest/bundle.js";
 import type { SessionRecord, Workspace } from "../session/ports.js";
-import { guardStorage, makeDir, replaceFile, syncPath } from "../storage/files.js";
+import { guardStorage, isMissing, makeDir, replaceFile, syncPath } from "../storage/files.js";
 import { containedPath, openFile, problemOfPath } from "../storage/paths.js";
 import { messageOf } from "../tools/result.js";
 import { readSkills } from "../tools/skills.js";
@@ -181,7 +181,10 @@ function lend(cwd: string, { agent, files }: AgentGeneration): void {
 
 /** Pipes and sockets are whoever's has them open; and what has gone meanwhile is not missed. */
 async function isCopied(source: string): Promise<boolean> {
-  const facts = await fs.promises.lstat(source).catch(() => undefined);
+  const facts = await fs.promises.lstat(source).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
   return facts !== undefined && (facts.isFile() || facts.isDirectory() || facts.isSymbolicLink());
 }
 
